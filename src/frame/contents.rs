@@ -6,7 +6,7 @@
 
 use super::backward_reader::{BackwardReader, ReadSeek};
 use super::footer::Footer;
-use super::frame_at_end::{TableRoom, fixed, read_frame, without_padding};
+use super::frame_at_end::{TableRoom, fixed, read_or_pass, without_padding};
 use super::frame_header::NOT_BWZ;
 use super::frame_info::{BlockInfo, FrameInfo};
 use super::frame_reader::CUT_OFF;
@@ -44,7 +44,7 @@ impl Contents {
                 frames: frames.len() as u64,
                 blocks,
             };
-            let frame = match read_frame(input, end, room) {
+            let frame = match read_or_pass(input, end, room) {
                 Err(Error::Unsupported { what, .. }) => {
                     let footer = Footer::from_bytes(&fixed(input, end - Footer::SIZE as u64)?)?;
                     (FrameInfo::unsupported(&footer, end, what.into()), vec![])

@@ -2,11 +2,10 @@
 //! FORMAT.md section 7.2.
 
 use super::backward_reader::ReadSeek;
+use super::features::Features;
 use super::field_bytes::ensure;
 use super::footer::{Footer, NO_FOOTER};
-use super::frame_header::{
-    AnyHeader, FrameHeader, HEADER_SIZE, MAGIC, NOT_BWZ, PrivateHeader, other_version,
-};
+use super::frame_header::{AnyHeader, FrameHeader, HEADER_SIZE, MAGIC, NOT_BWZ, other_version};
 use super::frame_info::{BlockInfo, FrameInfo, IndexInfo};
 use super::frame_reader::CUT_OFF;
 use super::header_tables;
@@ -58,6 +57,13 @@ pub(crate) struct TableRoom {
 }
 
 impl TableRoom {
+    /// Room for a frame without tables.
+    pub(super) const NONE: TableRoom = TableRoom {
+        memory: 0,
+        frames: 0,
+        blocks: 0,
+    };
+
     /// Checks that there is memory for the tables of one more frame of `count` blocks. A sparse
     /// file of a few KiB on disk may claim very many blocks, and a small file may have many frames
     /// without blocks.
@@ -105,15 +111,22 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
     let header = match AnyHeader::at(&fixed(input, start)?, start)? {
         AnyHeader::Data(header) => header,
         AnyHeader::Private(header) => {
-            let sizes = HEADER_SIZE as u64 + header.content_size;
-            if table_start != footer_start || footer_start - start != sizes {
+            let expected = Footer {
+                total_raw_size: 0,
+                features: Features::NONE,
+                ..footer_without_blocks(&footer, header.content_size)
+            };
+            if footer != expected {
                 return Err(misfit());
             }
             let private = Some(header.owner);
             let frame = FrameInfo::without_blocks(start..end);
             return Ok((FrameInfo { private, ..frame }, Vec::new()));
         }
-        AnyHeader::Unknown(unknown, _) => {
+        AnyHeader::Unknown(unknown, content_size) => {
+            if footer != footer_without_blocks(&footer, content_size) {
+                return Err(misfit());
+            }
             let why = unknown.message(None, Release::default());
             return Ok((FrameInfo::unsupported(&footer, end, why), Vec::new()));
         }
@@ -154,6 +167,43 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
     check_frame(&frame, &table.table, head.content_size)
         .map_err(|flaw| flaw.at(None, table_start))?;
     Ok((frame, blocks))
+}
+
+/// The footer of a frame without blocks, with the fields that its kind leaves open as in `footer`.
+fn footer_without_blocks(footer: &Footer, content_size: u64) -> Footer {
+    Footer {
+        seek_table_size: 0,
+        frame_size: (HEADER_SIZE + Footer::SIZE) as u64 + content_size,
+        ..*footer
+    }
+}
+
+/// Like [`read_frame`], but passes over a frame of another version if the file has other frames.
+///
+/// # Errors
+/// Those of [`read_frame`]; [`Error::Version`] if that frame does not tell where it starts, as in
+/// drafts before 18, or is the only one.
+pub(crate) fn read_or_pass(input: &mut dyn ReadSeek, end: u64, room: TableRoom) -> Result<Frame> {
+    match read_frame(input, end, room) {
+        Err(Error::Version { what, offset }) if offset > 0 || room.frames > 0 => {
+            let bytes = fixed(input, end - Footer::SIZE as u64)?;
+            match Footer::frame_size(&bytes) {
+                Some(size) if end.checked_sub(size) == Some(offset) => {
+                    let frame = FrameInfo::without_blocks(offset..end);
+                    let unsupported = Some(what.into());
+                    Ok((
+                        FrameInfo {
+                            unsupported,
+                            ..frame
+                        },
+                        Vec::new(),
+                    ))
+                }
+                _ => Err(Error::Version { what, offset }),
+            }
+        }
+        frame => frame,
+    }
 }
 
 /// File offsets of the parts of a frame.
@@ -369,30 +419,19 @@ fn first_bytes(input: &mut dyn ReadSeek, start: u64) -> io::Result<Vec<u8>> {
 }
 
 /// The file offset at which the frame starts whose first block is at `first_block`, in a file that
-/// may be damaged. If the frames between `from`, where one ended, and this block are all sound, it
-/// is behind them; otherwise it is where a header without tables would be.
+/// may be damaged: `from`, where the frame before it ended, if a sound header is there and leads to
+/// this block, else where a header without tables would be.
 pub(crate) fn frame_start(
     input: &mut (impl Read + Seek),
     from: u64,
     first_block: u64,
 ) -> Result<u64> {
-    let mut at = from;
-    while at < first_block
-        && let Some(bytes) = read_at::<HEADER_SIZE>(input, at)?
-        && let Ok(header) = AnyHeader::at(&bytes, at)
+    if let Some(bytes) = read_at::<HEADER_SIZE>(input, from)?
+        && let Ok(AnyHeader::Data(header)) = AnyHeader::at(&bytes, from)
     {
-        match header {
-            AnyHeader::Data(header) => {
-                let tables = read_header_tables(input, at, &header);
-                if tables.is_ok_and(|tables| tables.end == first_block) {
-                    return Ok(at);
-                }
-                break;
-            }
-            AnyHeader::Private(PrivateHeader { content_size, .. })
-            | AnyHeader::Unknown(_, content_size) => {
-                at += HEADER_SIZE as u64 + content_size + Footer::SIZE as u64;
-            }
+        let tables = read_header_tables(input, from, &header);
+        if tables.is_ok_and(|tables| tables.end == first_block) {
+            return Ok(from);
         }
     }
     Ok(first_block.saturating_sub(HEADER_SIZE as u64))

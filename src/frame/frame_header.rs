@@ -164,7 +164,8 @@ pub(crate) fn other_version(first: &[u8], offset: u64) -> Option<Error> {
         IS_DRAFT.. => format!("draft {} of the bwz format", version - IS_DRAFT),
         _ => format!("version {version} of the bwz format"),
     };
-    let what = format!("the file was written by {by}; this bwz reads draft {DRAFT}").into();
+    let part = if offset == 0 { "file" } else { "frame" };
+    let what = format!("the {part} was written by {by}; this bwz reads draft {DRAFT}").into();
     Some(Error::Version { what, offset })
 }
 

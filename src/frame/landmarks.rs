@@ -4,25 +4,31 @@
 //! The file is scanned in windows, each read once. Only a footer is read on its own, since its seek
 //! table may be longer than a window.
 
+use super::backward_reader::ReadSeek;
 use super::block_header::{BlockHeader, SYNC_MARKER};
 use super::field_bytes::read_at;
 use super::footer::Footer;
+use super::frame_at_end::{TableRoom, read_frame};
+use super::frame_header::{AnyHeader, HEADER_SIZE, MAGIC, PrivateHeader};
+use super::frame_info::FrameInfo;
 use super::seek_table::{self, SEEK_MARKER};
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::leb128;
-use memchr::memmem;
+use memchr::memchr2_iter;
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// Bytes of a scan window.
 const WINDOW: usize = 1 << 20;
 
 /// A valid structure, found somewhere in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Landmark {
     /// A block with a valid header.
     Block { offset: u64, header: BlockHeader },
     /// The end of a frame whose footer is valid and leads to its seek table; `end` is behind it.
     FrameEnd { footer: Footer, end: u64 },
+    /// A whole frame of a kind that has no blocks, or whose blocks are not known.
+    OtherFrame { frame: FrameInfo },
 }
 
 /// Finds landmarks in the front of a file. Keeps the window that is being scanned.
@@ -50,31 +56,41 @@ impl Scanner {
         mut from: u64,
     ) -> Result<Option<Landmark>> {
         while let Some(offset) = self.next_marker(input, from)? {
-            let landmark = match self.block_at(input, offset)? {
-                Some(found) => Some(found),
-                None => self.frame_end_at(input, offset)?,
-            };
-            if landmark.is_some() {
-                return Ok(landmark);
+            if let Some(landmark) = self.landmark_at(input, offset)? {
+                return Ok(Some(landmark));
             }
             from = offset + 1;
         }
         Ok(None)
     }
 
-    /// The offset of the first marker of either kind at or after `from`.
+    fn landmark_at<R: Read + Seek>(
+        &mut self,
+        input: &mut R,
+        offset: u64,
+    ) -> Result<Option<Landmark>> {
+        if let Some(block) = self.block_at(input, offset)? {
+            return Ok(Some(block));
+        }
+        match self.frame_end_at(input, offset)? {
+            Some(end) => Ok(Some(end)),
+            None => self.other_frame_at(input, offset),
+        }
+    }
+
+    /// The offset of the first marker, or Magic, at or after `from`.
     fn next_marker<R: Read + Seek>(&mut self, input: &mut R, mut from: u64) -> Result<Option<u64>> {
         // Both markers begin with the same four bytes.
-        let finder = memmem::Finder::new(&SYNC_MARKER[..4]);
+        let [first, magic] = [&SYNC_MARKER[..4], &MAGIC];
         loop {
             let window = self.window_at(input, from, SYNC_MARKER.len())?;
-            let is_marker = |at: &usize| {
-                matches!(
-                    window[*at..].first_chunk(),
-                    Some(&SYNC_MARKER | &SEEK_MARKER)
-                )
+            let is_marker = |at: &usize| match window[*at..].first_chunk() {
+                Some(&SYNC_MARKER | &SEEK_MARKER) => true,
+                Some(bytes) => bytes.starts_with(magic),
+                None => false,
             };
-            if let Some(at) = finder.find_iter(window).find(is_marker) {
+            let found = memchr2_iter(first[0], magic[0], window).find(is_marker);
+            if let Some(at) = found {
                 return Ok(Some(from + at as u64));
             }
             if window.len() < SYNC_MARKER.len() {
@@ -142,6 +158,34 @@ impl Scanner {
         let footer = footer.and_then(|bytes| Footer::from_bytes(&bytes).ok());
         let footer = footer.filter(|footer| footer.seek_table_size == footer_start - offset);
         Ok(footer.map(|footer| Landmark::FrameEnd { footer, end }))
+    }
+
+    fn other_frame_at<R: Read + Seek>(
+        &mut self,
+        input: &mut R,
+        offset: u64,
+    ) -> Result<Option<Landmark>> {
+        let frame = other_frame(input, offset, self.end)?;
+        Ok(frame.map(|frame| Landmark::OtherFrame { frame }))
+    }
+}
+
+/// Reads a frame without blocks at `offset`, whose content may look like blocks.
+fn other_frame(input: &mut dyn ReadSeek, offset: u64, most: u64) -> Result<Option<FrameInfo>> {
+    let header = read_at(input, offset)?.map(|bytes| AnyHeader::at(&bytes, offset));
+    let content_size = match header {
+        Some(Ok(AnyHeader::Private(PrivateHeader { content_size, .. }))) => content_size,
+        Some(Ok(AnyHeader::Unknown(_, content_size))) => content_size,
+        _ => return Ok(None),
+    };
+    let end = offset + (HEADER_SIZE + Footer::SIZE) as u64 + content_size;
+    if end > most {
+        return Ok(None);
+    }
+    match read_frame(input, end, TableRoom::NONE) {
+        Ok((frame, _)) if frame.coded == (offset..end) => Ok(Some(frame)),
+        Err(error @ Error::Io(_)) => Err(error),
+        _ => Ok(None),
     }
 }
 

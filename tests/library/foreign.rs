@@ -150,25 +150,55 @@ fn another_version_is_named_and_not_called_damaged() {
     }
 }
 
-/// The first frame is restored, and the second is named in the error.
+/// A reader in order restores the frames before one of another version, and names it. A reader by
+/// position passes over it, since it tells its size, and reads the frames behind it too.
 #[test]
-fn a_frame_of_another_version_behind_one_of_this_is_named() {
-    let first = common::compressed(b"text", 1);
+fn a_frame_of_another_version_is_named_and_the_others_are_read() {
+    let text = common::compressed(b"text", 1);
     let mut later = parts::parse(&common::compressed(&cases::text(900), 1 << 20));
     later[0].set(4, 1, 0x80 + 31);
     later.last_mut().unwrap().set(27, 1, 0x80 + 31);
     repair::sign(&mut later, Care::All, &mut Random::new(0));
     let later = parts::join(&later);
-    let is_named = |error: &Error| matches!(error, Error::Version { offset, .. } if *offset == first.len() as u64);
-    // Drafts up to 17 have other footers.
-    for (second, has_footer) in [(&later[..], true), (&DRAFT_8, false)] {
-        let file = [&first[..], second].concat();
+    for (frames, at, before) in [
+        ([&text[..], &later, &text], text.len(), 4),
+        ([&text, &text, &later], 2 * text.len(), 8),
+        ([&later, &text, &text], 0, 0),
+    ] {
+        let file = frames.concat();
         let (restored, end) = decompressed(&file);
-        assert_eq!(restored, b"text");
-        assert!(is_named(&end.unwrap_err()));
-        let opened = Archive::open(Cursor::new(&file), &options(1)).unwrap_err();
-        assert_eq!(is_named(&opened), has_footer, "{opened}");
+        assert!(restored == b"texttext"[..before]);
+        let end = end.unwrap_err();
+        assert!(
+            matches!(end, Error::Version { offset, .. } if offset == at as u64),
+            "{end}"
+        );
+        let mut archive = Archive::open(Cursor::new(&file), &options(1)).unwrap();
+        assert_eq!(archive.raw_size(), 8);
+        assert_eq!(archive.extract(1..4).unwrap(), b"ext");
+        assert_eq!(archive.extract(5..7).unwrap(), b"ex");
+        let end = archive
+            .count(&["t"])
+            .map(drop)
+            .unwrap_err()
+            .to_string();
+        assert!(end.contains("written by draft 31"), "{end}");
+        let mut saved = Vec::new();
+        let recovery = bwz::recover(Cursor::new(&file), &mut saved, &options(1)).unwrap();
+        assert!(saved == b"texttext" && recovery.lacks_only_unsupported());
+        assert_eq!(recovery.unsupported_frames, 1);
     }
+}
+
+/// Drafts up to 17 have other footers, which do not tell where their frames begin.
+#[test]
+fn a_frame_of_an_old_draft_is_named_by_a_reader_in_order() {
+    let file = [&common::compressed(b"text", 1)[..], &DRAFT_8].concat();
+    let (restored, end) = decompressed(&file);
+    assert_eq!(restored, b"text");
+    assert!(matches!(end, Err(Error::Version { .. })));
+    let opened = Archive::open(Cursor::new(&file), &options(1)).unwrap_err();
+    assert!(matches!(opened, Error::Format { .. }), "{opened}");
 }
 
 /// Raw bytes of the frames and blocks of the files below.

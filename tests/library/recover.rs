@@ -236,3 +236,30 @@ fn losses_that_touch_are_one() {
         [lost(2_000, 5_000), lost(7_000, 8_000)]
     );
 }
+
+/// The content of a private frame is not searched for blocks, even before damage.
+#[test]
+fn blocks_within_a_private_frame_are_not_saved() {
+    let inside = [
+        compressed(b"inside", 9),
+        vec![1; 3 << 20],
+        compressed(b"inside", 9),
+    ]
+    .concat();
+    let private = bwz::private_frame(1, &inside).unwrap();
+    let other = compressed(b"other", 9);
+    let mut last = other.clone();
+    *last.last_mut().unwrap() ^= 1;
+    let (saved, recovery) = recover([&private[..], &other, &private, &private, &last].concat());
+    assert!(saved == b"otherother", "{} bytes", saved.len());
+    assert_eq!(
+        recovery.lost,
+        [Lost {
+            start: 10,
+            end: None
+        }]
+    );
+    // A private frame that is cut off may be anything.
+    let (saved, _) = recover([&other[..], &private[..private.len() - 1]].concat());
+    assert!(saved.ends_with(b"inside"));
+}

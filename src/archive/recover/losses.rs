@@ -144,7 +144,7 @@ impl Account {
 
     /// Records that the current frame starts at file offset `start`. Bytes between it and the frame
     /// before it belonged to one or more lost frames.
-    fn frame_starts_at(&mut self, start: u64) {
+    pub(super) fn frame_starts_at(&mut self, start: u64) {
         if start > self.frames_end {
             self.lose_unknown();
         }

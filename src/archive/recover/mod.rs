@@ -2,8 +2,8 @@
 //!
 //! Frames at the end of the file whose tables are sound are read by their tables. Everything before
 //! them is scanned for blocks, since neither frame headers nor tables can be trusted there. Each
-//! block is restored and checked. The gaps between the raw offsets of the saved blocks are the
-//! losses (`losses`).
+//! block is restored and checked; a sound frame without blocks is passed over. The gaps between the
+//! raw offsets of the saved blocks are the losses (`losses`).
 //!
 //! | file | job |
 //! |---|---|
@@ -107,7 +107,7 @@ fn sound_frames<R: Read + Seek>(
         blocks: 0,
     };
     while end > 0 {
-        match frame_at_end::read_frame(input, end, room) {
+        match frame_at_end::read_or_pass(input, end, room) {
             Ok(frame) => {
                 end = frame.0.coded.start;
                 room.frames += 1;
@@ -146,6 +146,16 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
         while let Some(landmark) = scanner.next(&mut self.input, from)? {
             match landmark {
                 Landmark::FrameEnd { footer, end } => self.account.frame_end(&footer, end),
+                Landmark::OtherFrame { frame } => {
+                    // If the end of the frame before it was not found, this one may be raw bytes
+                    // of a damaged block.
+                    if !self.account.in_frame {
+                        self.account.frame_starts_at(frame.coded.start);
+                        self.frame(&frame, &[])?;
+                        self.account.frames_end = frame.coded.end;
+                    }
+                    self.account.scanned_to = frame.coded.end;
+                }
                 Landmark::Block { offset, header } => {
                     let start = match self.account.is_first(&header) {
                         true => {
