@@ -182,6 +182,7 @@ fn stream_checks() -> Vec<Entry> {
         ..Frame::default()
     };
     let unknown = checked(200, Some(b"of a later version")).to_bytes();
+    let without_table = checked(200, None).to_bytes();
     let xxh3 = checked(128, Some(&XXH3)).to_bytes();
     let blake3 = checked(129, Some(&BLAKE3)).to_bytes();
     vec![
@@ -198,6 +199,12 @@ fn stream_checks() -> Vec<Entry> {
             "an unknown Check_Type above 128: read without this check",
             &text,
             unknown,
+        ),
+        Entry::valid(
+            "check-unknown-without-table",
+            "an unknown Check_Type above 128 without the table Stream_Check",
+            &text,
+            without_table,
         ),
     ]
 }

@@ -116,7 +116,8 @@ fn kit() -> Vec<Entry> {
     .collect()
 }
 
-static KIT: LazyLock<Vec<Entry>> = LazyLock::new(kit);
+/// All files of the kit.
+pub static KIT: LazyLock<Vec<Entry>> = LazyLock::new(kit);
 
 fn manifest() -> String {
     let mut manifest = String::new();

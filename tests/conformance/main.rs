@@ -15,6 +15,7 @@
 //! | `invalid`, `invalid::*` | damaged files |
 //! | `frames`, `patient` | frames that are put together from blocks; files with changed fields |
 //! | `seek_content` | the fields of a Seek_Table |
+//! | `by_position` | the library as a reader by position, on the kit and on other files |
 //! | `page` | the examples of FORMAT.md |
 //! | `fresh` | `decoder.py` on files that are not in the kit |
 //! | `python`, `sha256` | runs Python; the digest of MANIFEST |
@@ -25,6 +26,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod by_position;
 mod containers;
 mod filters;
 mod frames;
