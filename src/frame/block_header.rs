@@ -206,7 +206,7 @@ impl Shape {
     /// Checks that a block of this shape may have these filters.
     pub(super) fn check_filters(self, filters: FilterIds) -> Result<(), Flaw> {
         ensure(
-            !self.indexed || filters.keep_text(),
+            !self.indexed || filters.may_keep_text(),
             "the block has both an index and filters that hide its text",
         )
     }

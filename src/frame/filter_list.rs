@@ -51,9 +51,11 @@ impl FilterIds {
         Ok(Self::of(ids.iter().copied()))
     }
 
-    /// True if an index of the text is possible: no filters, or that for sequences alone.
-    pub(super) fn keep_text(&self) -> bool {
-        self.count == 0 || self.is(&[filter::SEQUENCES])
+    /// True if an index of the text is possible: there are no filters, or that for sequences alone.
+    /// A filter that this version does not know may allow it too.
+    pub(super) fn may_keep_text(&self) -> bool {
+        let all_known = self.iter().all(filter::is_known);
+        !all_known || self.count == 0 || self.is(&[filter::SEQUENCES])
     }
 }
 
@@ -239,8 +241,9 @@ mod tests {
     fn ids_alone_follow_the_same_rules() {
         let read = |bytes: &[u8]| FilterIds::read(&mut &bytes[..]);
         let ids = read(&[2, 1, 77]).unwrap();
-        assert!(ids.is(&[1, 77]) && !ids.keep_text());
-        assert!(read(&[1, 1]).unwrap().keep_text());
+        assert!(ids.is(&[1, 77]) && ids.may_keep_text());
+        assert!(read(&[1, 1]).unwrap().may_keep_text());
+        assert!(!read(&[1, 2]).unwrap().may_keep_text());
         let all: Vec<u8> = (1..=9).collect();
         let nine = [&[9], &all[..]].concat();
         for bad in [

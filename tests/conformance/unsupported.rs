@@ -3,7 +3,7 @@
 
 mod versions;
 
-use crate::common::{cases, compressed};
+use crate::common::{cases, compressed, indexed};
 use crate::containers::three_blocks;
 use crate::filters::{MATCHES, REGIONS};
 use crate::frames::{Block, Filter, Frame, other_frame, tables};
@@ -106,6 +106,8 @@ fn blocks() -> Vec<Entry> {
         side: vec![0, 8, 0, 0, 0, 0, 0, 0, 0, 0],
     };
     let filtered = |filters: &[Filter]| between(Block::filtered(&plain, &raw, filters));
+    let with_index = Block::of(&raw, &indexed(&raw, 1 << 20, Some(16)));
+    let with_index = Block::filtered(&with_index, &raw, &[same(5)]);
     vec![
         Entry::unsupported(
             "U02-block-kind-2",
@@ -135,6 +137,12 @@ fn blocks() -> Vec<Entry> {
             "U04-filter-5",
             "a block with Filter_Id 5 between two others",
             filtered(&[same(5)]),
+            "filter",
+        ),
+        Entry::unsupported(
+            "U04-filter-5-indexed",
+            "an Indexed block with Filter_Id 5 between two others",
+            between(with_index),
             "filter",
         ),
         Entry::unsupported(
