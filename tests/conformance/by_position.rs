@@ -1,5 +1,6 @@
-//! The library as a reader by position (FORMAT.md section 7.2), on the files of the kit and on files
-//! that only such a reader finds damaged: a reader in order ends before it comes to the fault.
+//! The library as a reader by position (FORMAT.md section 7.2), on the files of the kit and on
+//! files that only such a reader finds damaged. A reader in order ends before it comes to the
+//! fault.
 
 use crate::common::{cases, compressed, options};
 use crate::containers::three_blocks;

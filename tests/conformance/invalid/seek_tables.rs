@@ -186,7 +186,7 @@ fn block_counts() -> Vec<Entry> {
     ]
 }
 
-/// Content of so many stored blocks of 13 bytes.
+/// Content of `count` stored blocks of 13 bytes.
 fn equal_blocks(count: u64) -> Vec<u8> {
     let shape = [1, 0, 0, 0, 0];
     let [raw_sizes, stored_sizes] = [[13, 0], [54, 0]];
