@@ -1,4 +1,5 @@
-//! Coded parts that are right but for their end, and blocks with many samples of which one is wrong.
+//! Coded parts that are right but for their end, and blocks with many samples of which one is
+//! wrong.
 //!
 //! Each has one fault. A decoder that leaves out the check restores the right bytes, or finds the
 //! fault by Raw_Checksum only.

@@ -1,5 +1,5 @@
-//! Frames of another version. Version of Frame_Header decides, so all of them are R02 to a reader in
-//! order, whatever their Footer says.
+//! Frames of another version. Version of Frame_Header decides, so all of them are R02 to a reader
+//! in order, whatever their Footer says.
 
 use crate::common::{cases, compressed};
 use crate::frames::{FOOTER_MAGIC, MAGIC, sealed, uint};
