@@ -498,9 +498,9 @@ def read_seek_table(reader, blocks):
     holds = zlib.crc32(stored_size + content) == checksum
     require(holds, "R19", "wrong Checksum of a Seek_Table")
     table = read_seek_content(content, len(blocks))
-    shapes = list(dict.fromkeys(block.shape for block in blocks))  # in the order of first use
-    numbers = [shapes.index(block.shape) for block in blocks]
-    is_same = table.shapes == shapes and table.shape_numbers == numbers
+    number_of = {}  # the number of each shape, in the order of first use
+    numbers = [number_of.setdefault(block.shape, len(number_of)) for block in blocks]
+    is_same = table.shapes == list(number_of) and table.shape_numbers == numbers
     require(is_same, "R20", "Shapes that are not those of the blocks")
     others = blocks[:-1]
     is_same = table.raw_sizes == [block.raw_size for block in others]

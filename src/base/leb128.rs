@@ -1,4 +1,4 @@
-//! Numbers as bytes, for the parameters of filters: FORMAT.md section 12.2.
+//! Varints, FORMAT.md section 1.1: numbers of sizes, lists and filters.
 //!
 //! A byte holds seven bits, the lowest first; its top bit is set if more bytes follow (the LEB128
 //! of DWARF).
@@ -33,7 +33,7 @@ pub(crate) fn read(bytes: &mut &[u8]) -> Result<usize, Flaw> {
 }
 
 pub(crate) const CUT: Flaw = Flaw("the parameters of a block's filters end too early");
-const LARGE: Flaw = Flaw("a parameter of a block's filters is out of range");
+const LARGE: Flaw = Flaw("a number in the file is out of range");
 
 #[cfg(test)]
 mod tests {

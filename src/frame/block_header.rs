@@ -132,13 +132,18 @@ impl CodedBlock {
 
     /// The filters of the block. Empty if their list is damaged.
     pub(crate) fn filters(&self) -> FilterIds {
-        let list = match self.header.kind {
+        self.listed_filters().unwrap_or_default()
+    }
+
+    /// The filters of the block. `None` if their list is damaged.
+    pub(super) fn listed_filters(&self) -> Option<FilterIds> {
+        match self.header.kind {
             BlockKind::Bwt(shape) if shape.filtered => {
-                FilterList::read(&mut &self.payload[..], self.header.raw_size).ok()
+                let list = FilterList::read(&mut &self.payload[..], self.header.raw_size);
+                list.ok().map(|list| list.ids())
             }
-            _ => None,
-        };
-        list.map_or(FilterIds::default(), |list| list.ids())
+            _ => Some(FilterIds::default()),
+        }
     }
 
     /// The error for what cannot be read in this block.
@@ -195,6 +200,16 @@ pub(super) fn largest_sample_rate_log(size: u64) -> u8 {
     (size.next_power_of_two().ilog2() as u8)
         .saturating_sub(7)
         .max(16)
+}
+
+impl Shape {
+    /// Checks that a block of this shape may have these filters.
+    pub(super) fn check_filters(self, filters: FilterIds) -> Result<(), Flaw> {
+        ensure(
+            !self.indexed || filters.may_keep_text(),
+            "the block has both an index and filters that hide its text",
+        )
+    }
 }
 
 impl BlockKind {

@@ -83,11 +83,7 @@ impl<'a> PayloadFront<'a> {
             shape.sample_rate_log <= largest_sample_rate_log(text_size),
             "the size of the filtered text does not fit the block",
         )?;
-        let is_searchable = filters.is_empty() || filters.ids().is(&[filter::SEQUENCES]);
-        ensure(
-            is_searchable || !shape.indexed,
-            "the block has both an index and filters that hide its text",
-        )?;
+        shape.check_filters(filters.ids())?;
         let sizes = SliceSizes::read(&mut rest, shape.coding, text_size)?;
         let coded_sizes = &payload[..payload.len() - rest.len()];
         let index = match shape.tables {

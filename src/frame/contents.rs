@@ -133,7 +133,7 @@ pub(crate) fn read_block(
     if (payload.len() as u64) < header.coded_size {
         return Err(CUT_OFF.at(Some(number), offset));
     }
-    Ok(CodedBlock {
+    let block = CodedBlock {
         header,
         payload,
         sequences: None,
@@ -142,8 +142,17 @@ pub(crate) fn read_block(
         needed: info.needed,
         number,
         offset,
-    })
+    };
+    let is_listed = |ids| ids == info.shape.filters;
+    // A damaged list is found when the block is decoded.
+    if block.listed_filters().is_none_or(is_listed) {
+        return Ok(block);
+    }
+    let flaw = block.check_payload().err().unwrap_or(OTHER_BLOCK);
+    Err(flaw.at(Some(number), offset))
 }
+
+const OTHER_BLOCK: Flaw = Flaw("the block is not the one that the seek table describes");
 
 /// Counts the blocks by their kind of index.
 pub(crate) fn indexed_blocks(blocks: &[BlockInfo]) -> IndexedBlocks {
@@ -169,5 +178,5 @@ pub(crate) fn header_of(bytes: &[u8; BlockHeader::SIZE], info: &BlockInfo) -> Re
     if sizes == expected && header.kind == info.shape.kind {
         return Ok(header);
     }
-    Err(Flaw("the block is not the one that the seek table describes").at(None, offset))
+    Err(OTHER_BLOCK.at(None, offset))
 }

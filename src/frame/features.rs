@@ -3,10 +3,12 @@
 //! Frame_Header announces what the frame may use, so that a reader of a pipe can plan. Footer says
 //! what its blocks do use, so that a list needs no block.
 
+use super::block_header::BlockKind;
+use super::field_bytes::ensure;
 use super::filter_list::FilterIds;
+use crate::base::error::Flaw;
 use crate::coder::Coding;
 use crate::filter;
-use crate::frame::{BlockHeader, BlockKind};
 
 /// The features that a frame or a block needs in its reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,9 +81,10 @@ impl Features {
         }
     }
 
-    /// The features that a block needs, with these filters, as far as they are known.
-    pub(crate) fn of_block(header: &BlockHeader, filters: FilterIds) -> Self {
-        let of_kind = match header.kind {
+    /// The features that a block of `raw_size` bytes needs, with these filters, as far as they are
+    /// known.
+    pub(super) fn of_block(kind: BlockKind, filters: FilterIds, raw_size: u64) -> Self {
+        let of_kind = match kind {
             BlockKind::Stored => Self::NONE,
             // A later version may have given it a bit of its own.
             BlockKind::Unknown(..) => Self::NONE,
@@ -99,7 +102,7 @@ impl Features {
             }
         };
         let of_filters = filters.iter().map(Self::of_filter);
-        of_filters.fold(of_kind.with(Self::of_size(header.raw_size)), Features::with)
+        of_filters.fold(of_kind.with(Self::of_size(raw_size)), Features::with)
     }
 
     fn of_filter(id: u8) -> Self {
@@ -111,9 +114,118 @@ impl Features {
             _ => Self::NONE,
         }
     }
+}
 
-    /// True if this version knows everything that a block uses, so that its features are all known.
-    pub(crate) fn are_all_known(header: &BlockHeader, filters: FilterIds) -> bool {
-        !matches!(header.kind, BlockKind::Unknown(..)) && filters.iter().all(filter::is_known)
+/// The features that the blocks of a frame use.
+pub(crate) struct UsedFeatures {
+    /// Those that this version knows.
+    known: Features,
+    /// True if a block has an id that this version does not know. Its bit is not known either.
+    have_others: bool,
+    /// The features that Frame_Header announces.
+    announced: Features,
+}
+
+impl UsedFeatures {
+    /// Features of a frame without blocks, whose header announces these.
+    pub(crate) fn new(announced: Features) -> Self {
+        UsedFeatures {
+            known: Features::NONE,
+            have_others: false,
+            announced,
+        }
+    }
+
+    /// Adds those of a block of `raw_size` bytes with these filters.
+    pub(crate) fn add(
+        &mut self,
+        kind: BlockKind,
+        filters: FilterIds,
+        raw_size: u64,
+    ) -> Result<(), Flaw> {
+        let features = Features::of_block(kind, filters, raw_size);
+        ensure(
+            self.announced.contains(features),
+            "the block uses features that the frame header does not announce",
+        )?;
+        self.known = self.known.with(features);
+        self.have_others |=
+            matches!(kind, BlockKind::Unknown(..)) || !filters.iter().all(filter::is_known);
+        Ok(())
+    }
+
+    /// Checks Features of the Footer.
+    pub(crate) fn check_footer(&self, footer: Features) -> Result<(), Flaw> {
+        let known = footer.known();
+        let fits = match self.have_others {
+            true => known.contains(self.known),
+            false => known == self.known,
+        };
+        ensure(
+            fits && self.announced.contains(footer),
+            "the footer's features do not match the blocks",
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Shape;
+    use super::*;
+    use crate::base::error::Unknown;
+
+    fn bwt(coding: Coding, indexed: bool) -> BlockKind {
+        BlockKind::Bwt(Shape {
+            coding,
+            filtered: false,
+            tables: indexed,
+            indexed,
+            sample_rate_log: 5,
+        })
+    }
+
+    const UNKNOWN: BlockKind = BlockKind::Unknown(
+        Unknown {
+            what: "kind",
+            id: 9,
+        },
+        [9; 4],
+    );
+
+    #[test]
+    fn a_header_must_announce_what_blocks_use() {
+        let add = |announced, kind, raw_size| {
+            let mut used = UsedFeatures::new(Features(announced));
+            used.add(kind, FilterIds::default(), raw_size)
+                .is_ok()
+        };
+        let rans = bwt(Coding::StaticRans, false);
+        assert!(add(0x8001, rans, 5) && !add(0x8000, rans, 5));
+        assert!(add(0x41, rans, NARROW + 1) && !add(1, rans, NARROW + 1));
+        let index = bwt(Coding::ContextMixing, true);
+        assert!(add(0x10002, index, 5) && !add(2, index, 5));
+        // Its bit is not known.
+        assert!(add(0, BlockKind::Stored, 5) && add(0, UNKNOWN, 5));
+    }
+
+    #[test]
+    fn a_footer_has_what_blocks_use() {
+        let fits = |kinds: &[BlockKind], footer| {
+            let mut used = UsedFeatures::new(Features(0x1_8003 | 1 << 31));
+            for &kind in kinds {
+                used.add(kind, FilterIds::default(), 5).unwrap();
+            }
+            used.check_footer(Features(footer)).is_ok()
+        };
+        let rans = bwt(Coding::StaticRans, false);
+        assert!(fits(&[], 0) && !fits(&[], 1));
+        assert!(fits(&[rans], 1) && fits(&[rans], 1 | 1 << 31));
+        for more in [0, 3, 1 | 1 << 15, 1 | 1 << 16, 1 | 1 << 30] {
+            assert!(!fits(&[rans], more), "{more:x}");
+        }
+        // A block of an unknown kind may use any feature.
+        let with_unknown = [rans, UNKNOWN];
+        assert!(fits(&with_unknown, 1) && fits(&with_unknown, 0x8003));
+        assert!(!fits(&with_unknown, 0x8000));
     }
 }

@@ -45,7 +45,17 @@ impl FilterIds {
     pub(super) fn read(bytes: &mut &[u8]) -> Result<Self, Flaw> {
         let count = count(bytes)?;
         let ids = bytes.split_off(..count).ok_or(CUT)?;
+        for (n, &id) in ids.iter().enumerate() {
+            check_id(id, !ids[..n].contains(&id))?;
+        }
         Ok(Self::of(ids.iter().copied()))
+    }
+
+    /// True if an index of the text is possible: there are no filters, or that for sequences alone.
+    /// A filter that this version does not know may allow it too.
+    pub(super) fn may_keep_text(&self) -> bool {
+        let all_known = self.iter().all(filter::is_known);
+        !all_known || self.count == 0 || self.is(&[filter::SEQUENCES])
     }
 }
 
@@ -73,6 +83,15 @@ fn count(bytes: &mut &[u8]) -> Result<usize, Flaw> {
         "the block has no filters, or more than it can have",
     )?;
     Ok(count)
+}
+
+/// Checks an id, which may be one that this version does not know.
+fn check_id(id: u8, is_first: bool) -> Result<(), Flaw> {
+    let may_be_known = (1..filter::MOST_IDS).contains(&id);
+    ensure(
+        may_be_known && is_first,
+        "the block has an impossible filter",
+    )
 }
 
 impl FilterList {
@@ -105,9 +124,7 @@ impl FilterList {
             let id = *bytes.split_off_first().ok_or(CUT)?;
             let output_size = leb128::read(bytes)? as u64;
             let side_size = leb128::read(bytes)? as u64;
-            let is_known = (1..filter::MOST_IDS).contains(&id);
-            let is_first = list.0.iter().all(|entry| entry.id != id);
-            ensure(is_known && is_first, "the block has an impossible filter")?;
+            check_id(id, list.0.iter().all(|entry| entry.id != id))?;
             let fits = (1..=before).contains(&output_size);
             ensure(fits, "the size of the filtered text does not fit the block")?;
             before = output_size;
@@ -218,6 +235,28 @@ mod tests {
             assert!(reread(&bad).is_err(), "{bad:?}");
         }
         assert!(FilterList::read(&mut &[0][..], 1000).is_err());
+    }
+
+    #[test]
+    fn ids_alone_follow_the_same_rules() {
+        let read = |bytes: &[u8]| FilterIds::read(&mut &bytes[..]);
+        let ids = read(&[2, 1, 77]).unwrap();
+        assert!(ids.is(&[1, 77]) && ids.may_keep_text());
+        assert!(read(&[1, 1]).unwrap().may_keep_text());
+        assert!(!read(&[1, 2]).unwrap().may_keep_text());
+        let all: Vec<u8> = (1..=9).collect();
+        let nine = [&[9], &all[..]].concat();
+        for bad in [
+            &[][..],
+            &[0],
+            &nine,
+            &[2, 1],
+            &[1, 0],
+            &[1, 128],
+            &[2, 3, 3],
+        ] {
+            assert!(read(bad).is_err(), "{bad:?}");
+        }
     }
 
     #[test]

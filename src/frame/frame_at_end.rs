@@ -2,7 +2,7 @@
 //! FORMAT.md section 7.2.
 
 use super::backward_reader::ReadSeek;
-use super::features::Features;
+use super::features::{Features, UsedFeatures};
 use super::field_bytes::ensure;
 use super::footer::{Footer, NO_FOOTER};
 use super::frame_header::{AnyHeader, FrameHeader, HEADER_SIZE, MAGIC, NOT_BWZ, other_version};
@@ -11,7 +11,7 @@ use super::frame_reader::CUT_OFF;
 use super::header_tables;
 use super::seek_table::{self, BlockShape, Entry, SEEK_MARKER, SeekTable, Totals, block_count};
 use super::sequences::SequencesTable;
-use super::tables::{self, CONTENT_SIZE, METADATA, RECORDS, SEQUENCES, TablePlace};
+use super::tables::{self, CONTENT_SIZE, METADATA, RECORDS, SEQUENCES, STREAM_CHECK, TablePlace};
 use super::{BlockHeader, BlockKind, read_at, read_payload};
 use crate::base::error::{Error, Flaw, Release, Result, Unreadable};
 use crate::base::shortage;
@@ -166,6 +166,8 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
     };
     check_frame(&frame, &table.table, head.content_size)
         .map_err(|flaw| flaw.at(None, table_start))?;
+    check_features(&blocks, header.features, footer.features)
+        .map_err(|flaw| flaw.at(None, footer_start))?;
     Ok((frame, blocks))
 }
 
@@ -293,7 +295,8 @@ fn read_seek_table(
     seek_table::check(&stored_size, u32::from_le_bytes(checksum), &content).map_err(located)?;
     let count = block_count(&mut &content[..]).map_err(located)? as u64;
     let coded_size = place.table_start - place.first_block;
-    if count > coded_size / BlockHeader::SIZE as u64 {
+    // The smallest block is a header and one byte.
+    if count > coded_size / (BlockHeader::SIZE as u64 + 1) {
         return Err(misfit());
     }
     room.check(count)?;
@@ -302,11 +305,15 @@ fn read_seek_table(
         coded_size,
     };
     let table = SeekTable::from_content(&content, totals).map_err(located)?;
-    if table.entries().is_empty() && totals != Totals::default() {
+    let is_empty = totals == Totals::default() && footer.stream_checksum == 0;
+    if table.entries().is_empty() && !is_empty {
         return Err(misfit());
     }
     Ok(PlacedTable { table, end })
 }
+
+/// Bytes of the longest digest of a stream. A longer table is not read, and counts as missing.
+const LONGEST_DIGEST: u64 = 32;
 
 /// The tables of a frame that a reader by position uses.
 #[derive(Default)]
@@ -326,20 +333,25 @@ fn read_frame_tables(
 ) -> Result<FrameTables> {
     let located = |why: Unreadable| why.at(None, place.table_start, header.needed);
     let misfit = || located(Flaw("the seek table's sizes do not match the frame").into());
+    let check_digest = |digest: Option<&[u8]>| {
+        header_tables::check_digest(header.check, digest).map_err(|flaw| located(flaw.into()))
+    };
     if !table.table.tables {
+        check_digest(None)?;
         return match table.end == place.footer_start {
             true => Ok(FrameTables::default()),
             false => Err(misfit()),
         };
     }
     let count = table.table.entries().len();
-    let longest = SequencesTable::longest(count as u64);
+    let longest = SequencesTable::longest(count as u64).max(LONGEST_DIGEST);
     input.seek(SeekFrom::Start(table.end))?;
-    let found = tables::find(input, &[SEQUENCES], longest, Some(RECORDS))?;
+    let found = tables::find(input, &[SEQUENCES, STREAM_CHECK], longest, Some(RECORDS))?;
     let mut found = found.map_err(located)?;
     if table.end + found.tables.size != place.footer_start {
         return Err(misfit());
     }
+    check_digest(found.tables.take(STREAM_CHECK).as_deref())?;
     // An invalid table is ignored, as by a reader that does not know its type.
     let sequences = found.tables.take(SEQUENCES);
     let sequences = sequences.map(|content| SequencesTable::from_bytes(&content, count).ok());
@@ -455,6 +467,16 @@ fn check_frame(
         content_size.is_none_or(|size| size == frame.raw.end),
         "the content size in the frame header does not match the blocks",
     )
+}
+
+/// Checks the features of a frame with these blocks.
+fn check_features(blocks: &[BlockInfo], announced: Features, footer: Features) -> Result<(), Flaw> {
+    let mut used = UsedFeatures::new(announced);
+    for block in blocks {
+        let shape = block.shape;
+        used.add(shape.kind, shape.filters, block.raw.end - block.raw.start)?;
+    }
+    used.check_footer(footer)
 }
 
 /// Reads a range of the file, which must be there.

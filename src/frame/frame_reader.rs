@@ -5,7 +5,7 @@
 
 use super::block_header::{BlockHeader, BlockKind, CodedBlock, SYNC_MARKER, fill, read_payload};
 use super::bwt_payload::PayloadFront;
-use super::features::Features;
+use super::features::{Features, UsedFeatures};
 use super::field_bytes::ensure;
 use super::footer::Footer;
 use super::frame_header::{
@@ -55,9 +55,7 @@ struct OpenFrame {
     content_size: Option<u64>,
     /// The blocks so far, without what only their payloads tell.
     blocks: SeekTable,
-    features: Features,
-    /// True if this version knows everything that the blocks so far use.
-    are_all_known: bool,
+    features: UsedFeatures,
     raw_size: u64,
     stream: Hasher,
 }
@@ -484,11 +482,10 @@ impl OpenFrame {
     fn new(start: u64, header: FrameHeader, content_size: Option<u64>) -> Self {
         OpenFrame {
             start,
+            features: UsedFeatures::new(header.features),
             header,
             content_size,
             blocks: SeekTable::default(),
-            features: Features::NONE,
-            are_all_known: true,
             raw_size: 0,
             stream: Hasher::new(),
         }
@@ -517,13 +514,8 @@ impl OpenFrame {
             kind: header.kind,
             filters: block.filters(),
         };
-        let features = Features::of_block(header, shape.filters);
-        ensure(
-            self.header.features.contains(features),
-            "the block uses features that the frame header does not announce",
-        )?;
-        self.features = self.features.with(features);
-        self.are_all_known &= Features::are_all_known(header, shape.filters);
+        self.features
+            .add(shape.kind, shape.filters, header.raw_size)?;
         self.blocks.add(
             shape,
             EntrySizes {
@@ -561,16 +553,7 @@ impl OpenFrame {
         let sizes_match =
             footer.frame_size == end - self.start && footer.seek_table_size == table_size;
         ensure(sizes_match, "the footer's sizes do not match the frame")?;
-        // Blocks that are not known may use any feature.
-        let used = footer.features.known();
-        let features_match = match self.are_all_known {
-            true => used == self.features,
-            false => used.contains(self.features),
-        };
-        ensure(
-            features_match && self.header.features.contains(footer.features),
-            "the footer's features do not match the blocks",
-        )?;
+        self.features.check_footer(footer.features)?;
         ensure(
             footer.stream_checksum == self.stream.clone().finalize(),
             "the stream's checksum does not match the blocks'",

@@ -87,9 +87,11 @@ impl<W: Write> FrameWriter<W> {
             kind: block.header.kind,
             filters: block.filters(),
         };
-        self.features = self
-            .features
-            .with(Features::of_block(&block.header, shape.filters));
+        self.features = self.features.with(Features::of_block(
+            shape.kind,
+            shape.filters,
+            block.header.raw_size,
+        ));
         self.table.add(
             shape,
             EntrySizes {

@@ -89,13 +89,14 @@ pub(crate) fn check_known(check: u8) -> Result<(), Unreadable> {
     }
 }
 
-/// Checks that a frame has the digest that its header announces, as far as the check is known.
+/// Checks that a frame has the digest that its header announces. If the check is not known, any
+/// table and none are right.
 pub(crate) fn check_digest(check: u8, digest: Option<&[u8]>) -> Result<(), Flaw> {
     let size = digest.map(<[u8]>::len);
     let fits = match StreamCheck::of(check) {
         Some(StreamCheck::Crc32) => size.is_none(),
         Some(check) => size == Some(check.size()),
-        None => size.is_some(),
+        None => true,
     };
     ensure(
         fits,
@@ -118,6 +119,17 @@ mod tests {
         }
         assert_eq!(notes(&notes_to_bytes(&[note("a=b", "")])), None);
         assert_eq!(notes(&[1, b'k', 1, 0xFF]), None);
+    }
+
+    #[test]
+    fn a_digest_is_there_if_its_check_is_known() {
+        let sizes = [None, Some(8), Some(9), Some(32)];
+        let fit =
+            |check| sizes.map(|size| check_digest(check, size.map(|n| &[7; 32][..n])).is_ok());
+        assert_eq!(fit(0), [true, false, false, false]);
+        assert_eq!(fit(128), [false, true, false, false]);
+        assert_eq!(fit(129), [false, false, false, true]);
+        assert_eq!(fit(200), [true; 4]);
     }
 
     #[test]

@@ -242,15 +242,14 @@ impl SeekTable {
                 .kind
                 .check_sizes(raw_sizes[n], coded_size)
                 .map_err(|_| WRONG)?;
-            self.add(
-                shape,
-                EntrySizes {
-                    raw_size: raw_sizes[n],
-                    coded_size: coded_sizes[n],
-                    front_size: front_sizes[n],
-                    line_feeds: line_feeds[n],
-                },
-            );
+            let sizes = EntrySizes {
+                raw_size: raw_sizes[n],
+                coded_size: coded_sizes[n],
+                front_size: front_sizes[n],
+                line_feeds: line_feeds[n],
+            };
+            ensure(shape.allows(&sizes), WRONG.0)?;
+            self.add(shape, sizes);
         }
         ensure(self.shapes == shapes, WRONG.0)
     }
@@ -310,6 +309,16 @@ impl BlockShape {
         matches!(self.kind, BlockKind::Bwt(shape) if shape.indexed)
     }
 
+    /// True if a block of this shape may have a front of this size and this number of line feeds.
+    fn allows(&self, sizes: &EntrySizes) -> bool {
+        let header = BlockHeader::SIZE as u64;
+        let front_fits = match self.is_indexed() {
+            true => (header + 1..sizes.coded_size).contains(&sizes.front_size),
+            false => sizes.front_size == 0,
+        };
+        front_fits && sizes.line_feeds <= sizes.raw_size
+    }
+
     fn is_filtered(&self) -> bool {
         matches!(self.kind, BlockKind::Bwt(shape) if shape.filtered)
     }
@@ -329,6 +338,9 @@ impl BlockShape {
         };
         if shape.is_filtered() {
             shape.filters = FilterIds::read(bytes)?;
+        }
+        if let BlockKind::Bwt(form) = shape.kind {
+            form.check_filters(shape.filters)?;
         }
         Ok(shape)
     }
@@ -459,5 +471,49 @@ mod tests {
             SeekTable::from_content(&longer, right).map(drop),
             Err(MISFIT)
         );
+    }
+
+    #[test]
+    fn fronts_and_line_feeds_must_be_possible() {
+        let header = BlockHeader::SIZE as u64;
+        let of = |kind| BlockShape {
+            kind,
+            filters: FilterIds::default(),
+        };
+        let allows = |kind, front_size, line_feeds| {
+            of(kind).allows(&EntrySizes {
+                raw_size: 900,
+                coded_size: 500,
+                front_size,
+                line_feeds,
+            })
+        };
+        let indexed = BlockKind::Bwt(SHAPE);
+        for front in [header + 1, 499] {
+            assert!(allows(indexed, front, 900), "{front}");
+            assert!(!allows(indexed, front, 901), "{front}");
+            assert!(!allows(BlockKind::Stored, front, 0), "{front}");
+        }
+        for front in [0, header, 500, 1 << 39] {
+            assert!(!allows(indexed, front, 0), "{front}");
+        }
+        assert!(allows(BlockKind::Stored, 0, 900));
+    }
+
+    #[test]
+    fn an_indexed_shape_has_no_known_filters_but_sequences() {
+        let read = |ids: &[u8]| {
+            let filtered = Shape {
+                filtered: true,
+                ..SHAPE
+            };
+            let bytes = [&BlockKind::Bwt(filtered).to_bytes(), ids].concat();
+            BlockShape::read(&mut &bytes[..]).map(drop)
+        };
+        assert_eq!(read(&[1, 1]), Ok(()));
+        assert_eq!(read(&[1, 77]), Ok(()));
+        for ids in [&[1, 2][..], &[2, 1, 3], &[0], &[1, 128]] {
+            assert!(read(ids).is_err(), "{ids:?}");
+        }
     }
 }

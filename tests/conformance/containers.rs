@@ -2,11 +2,11 @@
 
 use crate::common::{self, cases, compressed};
 use crate::frames::{
-    Block, Frame, Payload, column_of, other_frame, packed, table, tables, take_packed, take_varint,
-    uint, varint,
+    Block, Frame, Payload, column_of, other_frame, packed, table, tables, take_varint, uint, varint,
 };
 use crate::kit::Entry;
 use crate::patient::Patient;
+use crate::seek_content::SeekContent;
 use bwz::Effort;
 use bwz::bwt::Sorter;
 use bwz::internals::coder::{self, CodedBwt, Coding, SliceLimits};
@@ -107,6 +107,9 @@ fn first_tables() -> Vec<Entry> {
     let size = uint(raw.len() as u64, 7);
     let notes = metadata(&[["comment", "a set of texts"], ["made of", "L\u{e4}rm"]]);
     let malformed = metadata(&[["key=", "no key has ="]]);
+    // Key_Size, a key of one byte and a Value_Size of three bytes come before the value.
+    let [most, too_many] = [65_531, 65_532].map(|size| metadata(&[["k", &"v".repeat(size)]]));
+    assert_eq!(most.len(), 1 << 16);
     let with = |all: &[(u16, &[u8])]| {
         Frame {
             first_tables: tables(all),
@@ -132,6 +135,24 @@ fn first_tables() -> Vec<Entry> {
             "Metadata with a wrong key, passed over with a warning",
             &raw,
             with(&[(METADATA, &malformed)]),
+        ),
+        Entry::valid(
+            "metadata-empty",
+            "Metadata without a pair, passed over with a warning",
+            &raw,
+            with(&[(METADATA, b"")]),
+        ),
+        Entry::valid(
+            "metadata-large",
+            "Metadata of 65537 bytes, passed over with a warning",
+            &raw,
+            with(&[(METADATA, &too_many)]),
+        ),
+        Entry::valid(
+            "metadata-largest",
+            "Metadata of 65536 bytes",
+            &raw,
+            with(&[(METADATA, &most)]),
         ),
         Entry::valid(
             "metadata-and-size",
@@ -161,6 +182,7 @@ fn stream_checks() -> Vec<Entry> {
         ..Frame::default()
     };
     let unknown = checked(200, Some(b"of a later version")).to_bytes();
+    let without_table = checked(200, None).to_bytes();
     let xxh3 = checked(128, Some(&XXH3)).to_bytes();
     let blake3 = checked(129, Some(&BLAKE3)).to_bytes();
     vec![
@@ -177,6 +199,12 @@ fn stream_checks() -> Vec<Entry> {
             "an unknown Check_Type above 128: read without this check",
             &text,
             unknown,
+        ),
+        Entry::valid(
+            "check-unknown-without-table",
+            "an unknown Check_Type above 128 without the table Stream_Check",
+            &text,
+            without_table,
         ),
     ]
 }
@@ -240,10 +268,10 @@ fn seek_tables() -> Vec<Entry> {
         a,
     ]);
     let raw = frame.raw();
-    let content = frame.content();
-    let with = |content: &[u8]| {
+    let content = SeekContent::of(&frame);
+    let with = |content: Vec<u8>| {
         Frame {
-            seek_content: Some(content.to_vec()),
+            seek_content: Some(content),
             ..frame.clone()
         }
         .to_bytes()
@@ -259,13 +287,13 @@ fn seek_tables() -> Vec<Entry> {
             "seek-table-wide",
             "columns of Width 40 with a Least of 0",
             &raw,
-            with(&with_columns(&content, |values| column_of(values, 0, 40))),
+            with(content.with_columns(|values| column_of(values, 0, 40))),
         ),
         Entry::valid(
             "seek-table-long-varints",
             "varints of more bytes than they need",
             &raw,
-            with(&with_columns(&content, |values| {
+            with(content.with_columns(|values| {
                 let least = *values.iter().min().unwrap();
                 let column = column_of(values, least, 33);
                 let mut rest = &column[..];
@@ -293,37 +321,6 @@ fn seek_tables() -> Vec<Entry> {
         bare.to_bytes(),
     ));
     all
-}
-
-/// The Content of the Seek_Table of several blocks that have no Index, with other forms of its
-/// columns.
-fn with_columns(content: &[u8], form: impl Fn(&[u64]) -> Vec<u8>) -> Vec<u8> {
-    let mut rest = content;
-    let count = take_varint(&mut rest) as usize;
-    rest = &rest[1..];
-    let shapes = take_varint(&mut rest) as usize;
-    for _ in 0..shapes {
-        let has_filters = rest[0] == 1 && rest[2] & 1 != 0;
-        rest = &rest[4..];
-        if has_filters {
-            rest = &rest[1 + usize::from(rest[0])..];
-        }
-    }
-    let mut changed = content[..content.len() - rest.len()].to_vec();
-    for count in [count, count - 1, count - 1, count] {
-        let least = take_varint(&mut rest);
-        let values = match rest[0] {
-            0 => {
-                rest = &rest[1..];
-                vec![0; count]
-            }
-            _ => take_packed(&mut rest, count),
-        };
-        let values: Vec<u64> = values.iter().map(|value| value + least).collect();
-        changed.extend(form(&values));
-    }
-    assert!(rest.is_empty());
-    changed
 }
 
 fn slices() -> Vec<Entry> {
@@ -398,9 +395,12 @@ fn stored_slice() -> Block {
 }
 
 /// A block of static rANS with these slices, whose arrays have this Width.
-fn block_of_bwt(raw: Vec<u8>, coded: CodedBwt, samples: &[u64], width: u8) -> Block {
+pub fn block_of_bwt(raw: Vec<u8>, coded: CodedBwt, samples: &[u64], width: u8) -> Block {
     let count = coded.slices.len();
-    let of = |values: Vec<u64>| packed(width, &values);
+    let of = |values: Vec<u64>| match values.is_empty() {
+        true => vec![],
+        false => packed(width, &values),
+    };
     let raw_sizes = coded
         .raw_sizes
         .iter()

@@ -7,7 +7,7 @@ use std::ops::Range;
 pub const MAGIC: [u8; 4] = *b"\xF7bwz";
 pub const SYNC_MARKER: [u8; 8] = *b"\xB5\xE1\x7A\x96\x2C\xD4\x0F\x83";
 pub const SEEK_MARKER: [u8; 8] = *b"\xB5\xE1\x7A\x96\xD3\x2B\xF0\x7C";
-const FOOTER_MAGIC: [u8; 4] = *b"zwb\xF7";
+pub const FOOTER_MAGIC: [u8; 4] = *b"zwb\xF7";
 pub const FRAME_HEADER_SIZE: usize = 23;
 pub const BLOCK_HEADER_SIZE: usize = 41;
 pub const FOOTER_SIZE: usize = 36;
@@ -441,8 +441,8 @@ pub fn features(file: &[u8]) -> u32 {
             .take_while(|&&byte| byte == 0)
             .count();
     footer_features(&file[..end]).unwrap_or_else(|| match file.get(10..14) {
-        Some(features) => u32::from_le_bytes(features.try_into().unwrap()),
-        None => 0,
+        Some(features) if file[5] == 0 => u32::from_le_bytes(features.try_into().unwrap()),
+        _ => 0,
     })
 }
 
@@ -544,7 +544,7 @@ pub fn sealed(bytes: Vec<u8>) -> Vec<u8> {
     [&bytes[..], &crc(&bytes)].concat()
 }
 
-fn take<'a>(rest: &mut &'a [u8], size: usize) -> &'a [u8] {
+pub fn take<'a>(rest: &mut &'a [u8], size: usize) -> &'a [u8] {
     rest.split_off(..size).unwrap()
 }
 
@@ -558,6 +558,20 @@ pub fn take_varint(rest: &mut &[u8]) -> u64 {
         }
     }
     value
+}
+
+/// The integers of a Column.
+pub fn take_column(rest: &mut &[u8], count: usize) -> Vec<u64> {
+    let least = take_varint(rest);
+    if rest[0] == 0 {
+        take(rest, 1);
+        return vec![least; count];
+    }
+    let mut values = take_packed(rest, count);
+    for value in &mut values {
+        *value += least;
+    }
+    values
 }
 
 /// The values of a Packed_Array.

@@ -1,19 +1,22 @@
 //! Damaged files, FORMAT.md chapter 16: one or more for each number. Here are those whose fault is
 //! in the container.
 
+mod endings;
+mod features;
 mod fields;
 mod filters;
+mod footers;
 mod index;
 mod payload;
 mod seek_tables;
 mod sequences;
+mod shapes;
 mod tables;
 
 use crate::common::cases;
-use crate::frames::{Block, Frame, other_frame};
+use crate::frames::{Block, other_frame};
 use crate::kit::Entry;
 use crate::patient::{BLOCK, PAYLOAD, Patient};
-use bwz::internals::VERSION;
 
 /// Damaged files.
 pub fn entries() -> Vec<Entry> {
@@ -21,11 +24,13 @@ pub fn entries() -> Vec<Entry> {
         frame_headers(),
         block_headers(),
         seek_tables::entries(),
-        footers(),
-        other_frames(),
+        shapes::entries(),
+        footers::entries(),
         ends(),
-        features(),
+        in_two_ways(),
+        features::entries(),
         payload::entries(),
+        endings::entries(),
         index::entries(),
         tables::entries(),
         filters::entries(),
@@ -266,125 +271,6 @@ fn block_headers() -> Vec<Entry> {
     ]
 }
 
-fn footers() -> Vec<Entry> {
-    let file = text();
-    let footer = file.footer();
-    let size = file.0.len();
-    let sizes = "sizes do not match the frame";
-    vec![
-        damaged(
-            "R21-magic",
-            "a wrong Footer_Magic",
-            text().set(size - 1, &[0]),
-            "bwz footer",
-        ),
-        damaged(
-            "R21-checksum",
-            "a wrong Footer_Checksum",
-            text().set(footer + 28, &[0; 4]),
-            "footer is damaged",
-        ),
-        damaged(
-            "R22-total-raw-size",
-            "a Total_Raw_Size of 0 after a block",
-            text().foot(0, &[0; 7]),
-            "raw size does not match",
-        ),
-        damaged(
-            "R22-seek-table-size",
-            "a Seek_Table_Size of 0",
-            text().foot(7, &[0; 5]),
-            sizes,
-        ),
-        damaged(
-            "R22-stream-checksum",
-            "a wrong Stream_Checksum",
-            text().foot(16, &[0; 4]),
-            "stream's checksum",
-        ),
-        damaged(
-            "R22-frame-size",
-            "a Frame_Size of 0",
-            text().foot(20, &[0; 7]),
-            sizes,
-        ),
-        damaged(
-            "R22-version",
-            "another Version in the Footer than in Frame_Header",
-            text().foot(27, &[VERSION - 1]),
-            "version",
-        ),
-    ]
-}
-
-fn other_frames() -> Vec<Entry> {
-    let private = || Patient(other_frame(128, *b"demo", b"content"));
-    let misfit = "does not match the content";
-    let reserved = "reserved bit of the frame header";
-    vec![
-        damaged(
-            "R03-private-frame",
-            "a wrong Header_Checksum in a private frame",
-            private().set(22, &[0xEE]),
-            "frame header is damaged",
-        ),
-        damaged(
-            "R04-private-frame-flags",
-            "Flags in a private frame",
-            private().frame(6, &[1]),
-            reserved,
-        ),
-        damaged(
-            "R04-private-frame-check",
-            "a Check_Type in a private frame",
-            private().frame(7, &[128]),
-            reserved,
-        ),
-        damaged(
-            "R04-private-frame-release",
-            "a Needed_Release in a private frame",
-            private().frame(9, &[1]),
-            reserved,
-        ),
-        damaged(
-            "R21-private-frame",
-            "a wrong Footer_Checksum in a private frame",
-            private().set(23 + 7 + 28, &[0; 4]),
-            "footer is damaged",
-        ),
-        damaged(
-            "R22-private-frame-content",
-            "the Content of a private frame does not have the Stream_Checksum",
-            private().set(23, b"C"),
-            misfit,
-        ),
-        damaged(
-            "R22-private-frame-raw-size",
-            "a private frame with a Total_Raw_Size",
-            private().foot(0, &[1]),
-            misfit,
-        ),
-        damaged(
-            "R22-private-frame-features",
-            "a private frame with Features in its Footer",
-            private().foot(12, &[1]),
-            misfit,
-        ),
-        damaged(
-            "R22-private-frame-size",
-            "a private frame with a wrong Frame_Size",
-            private().foot(20, &[1]),
-            misfit,
-        ),
-        damaged(
-            "R23-private-frame",
-            "a file that ends within a private frame",
-            private().cut(28),
-            "was cut off",
-        ),
-    ]
-}
-
 fn ends() -> Vec<Entry> {
     let footer = text().footer();
     let table = text().table();
@@ -457,44 +343,28 @@ fn ends() -> Vec<Entry> {
     ]
 }
 
-fn features() -> Vec<Entry> {
-    let lacks = "features that the frame header does not announce";
-    let misfit = "features do not match";
-    let announced = Frame {
-        announced: 2,
-        ..Frame::of(&[Block::new(&cases::text(900))])
+/// Files that are damaged in one place and unsupported behind it. A decoder that goes on there has
+/// both results, and reports the damage.
+fn in_two_ways() -> Vec<Entry> {
+    let unknown = Block {
+        shape: [2, 0, 0, 0],
+        raw: cases::text(900),
+        payload: b"what".to_vec(),
     };
-    let announced = Patient(announced.to_bytes());
+    let blocks = Patient::of(&[Block::new(&cases::text(900)), unknown]);
+    let frames = |first: Patient| Patient([first.0, other_frame(1, *b"what", b"content")].concat());
     vec![
         damaged(
-            "R31-header-lacks-coding",
-            "static rANS in a block, not announced by Frame_Header",
-            text().frame(10, &[0; 4]),
-            lacks,
+            "R13-before-an-unknown-block",
+            "a wrong Payload_Checksum, and the next block is unsupported",
+            blocks.set(PAYLOAD + 9, &[0]),
+            "checksum of its payload",
         ),
         damaged(
-            "R31-header-lacks-filter",
-            "the filter fields in a block, not announced by Frame_Header",
-            Patient::of(&[fields::sound_block()]).frame(10, &[1]),
-            lacks,
-        ),
-        damaged(
-            "R31-footer-more",
-            "the Footer has a known bit that no block uses",
-            announced.foot(12, &[3]),
-            misfit,
-        ),
-        damaged(
-            "R31-footer-less",
-            "the Footer lacks a bit that a block uses",
-            text().foot(12, &[0; 4]),
-            misfit,
-        ),
-        damaged(
-            "R31-footer-unknown",
-            "the Footer has an unknown bit that Frame_Header lacks",
-            text().foot(14, &[0x80]),
-            misfit,
+            "R18-before-an-unknown-frame",
+            "a wrong Raw_Checksum, and the next frame is unsupported",
+            frames(stored().block(22, &[0; 4])),
+            "restored bytes",
         ),
     ]
 }

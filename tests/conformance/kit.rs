@@ -4,7 +4,7 @@ use crate::common::decompressed;
 use crate::frames::{INDEX, features};
 use crate::python::{format_folder, python};
 use crate::sha256::sha256;
-use crate::{containers, filters, invalid, unsupported, valid};
+use crate::{containers, filters, invalid, sequence_tables, unsupported, valid};
 use bwz::Error;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -65,6 +65,11 @@ impl Entry {
         }
     }
 
+    /// The file in the kit.
+    pub fn committed(&self) -> PathBuf {
+        folder().join(self.path())
+    }
+
     /// Folder and name.
     fn path(&self) -> String {
         let folder = match self.expected {
@@ -102,6 +107,7 @@ fn kit() -> Vec<Entry> {
         valid::entries(),
         containers::entries(),
         filters::entries(),
+        sequence_tables::entries(),
         unsupported::entries(),
         invalid::entries(),
     ]
@@ -110,7 +116,8 @@ fn kit() -> Vec<Entry> {
     .collect()
 }
 
-static KIT: LazyLock<Vec<Entry>> = LazyLock::new(kit);
+/// All files of the kit.
+pub static KIT: LazyLock<Vec<Entry>> = LazyLock::new(kit);
 
 fn manifest() -> String {
     let mut manifest = String::new();
@@ -138,7 +145,7 @@ fn the_committed_kit_is_what_is_made_here() {
         fs::write(&manifest_path, manifest()).unwrap();
     }
     for entry in &*KIT {
-        let path = folder().join(entry.path());
+        let path = entry.committed();
         if bless {
             fs::write(&path, &entry.file).unwrap();
         }
@@ -189,7 +196,7 @@ fn the_command_agrees() {
     for entry in KIT.iter() {
         let output = Command::new(env!("CARGO_BIN_EXE_bwz"))
             .arg("-dc")
-            .arg(folder().join(entry.path()))
+            .arg(entry.committed())
             .output()
             .unwrap();
         let code = output.status.code();

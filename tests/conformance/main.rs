@@ -10,9 +10,12 @@
 //! |---|---|
 //! | `kit` | the files and their MANIFEST; runs the library, the command and `run.py` on them |
 //! | `valid`, `containers`, `filters` | right files: as bwz writes them, with parts that it does not write, with unusual filters |
-//! | `unsupported` | files with unknown ids, or of another version |
+//! | `sequence_tables` | files whose tables of sequences and records are right or wrong |
+//! | `unsupported`, `unsupported::*` | files with unknown ids, or of another version |
 //! | `invalid`, `invalid::*` | damaged files |
 //! | `frames`, `patient` | frames that are put together from blocks; files with changed fields |
+//! | `seek_content` | the fields of a Seek_Table |
+//! | `by_position` | the library as a reader by position, on the kit and on other files |
 //! | `page` | the examples of FORMAT.md |
 //! | `fresh` | `decoder.py` on files that are not in the kit |
 //! | `python`, `sha256` | runs Python; the digest of MANIFEST |
@@ -23,6 +26,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod by_position;
 mod containers;
 mod filters;
 mod frames;
@@ -32,6 +36,8 @@ mod kit;
 mod page;
 mod patient;
 mod python;
+mod seek_content;
+mod sequence_tables;
 mod sha256;
 mod unsupported;
 mod valid;

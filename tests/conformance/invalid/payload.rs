@@ -20,14 +20,14 @@ pub fn entries() -> Vec<Entry> {
 
 /// A block with one slice and one sample whose payload is changed.
 #[derive(Clone)]
-struct Subject(Block);
+pub struct Subject(pub Block);
 
 impl Subject {
-    fn parts(&self) -> Payload {
+    pub fn parts(&self) -> Payload {
         Payload::of(&self.0)
     }
 
-    fn with(&self, change: impl FnOnce(&mut Payload)) -> Patient {
+    pub fn with(&self, change: impl FnOnce(&mut Payload)) -> Patient {
         let mut parts = self.parts();
         change(&mut parts);
         let mut block = self.0.clone();
@@ -45,11 +45,11 @@ impl Subject {
         })
     }
 
-    fn with_slice(&self, slice: &[u8]) -> Patient {
+    pub fn with_slice(&self, slice: &[u8]) -> Patient {
         self.with(|parts| parts.slices = slice.to_vec())
     }
 
-    fn with_models(&self, models: &[u8]) -> Patient {
+    pub fn with_models(&self, models: &[u8]) -> Patient {
         self.with(|parts| {
             parts.sizes = [packed(1, &[1]), packed(16, &[models.len() as u64])].concat();
             parts.models = models.to_vec();
@@ -57,11 +57,11 @@ impl Subject {
     }
 }
 
-fn fixed() -> Subject {
+pub fn fixed() -> Subject {
     Subject(Block::new(&cases::text(900)))
 }
 
-fn mixing() -> Subject {
+pub fn mixing() -> Subject {
     let text = cases::text(900);
     Subject(Block::of(&text, &best(&text)))
 }
@@ -367,14 +367,14 @@ fn mixed_slices() -> Vec<Entry> {
 }
 
 /// True if the subject with this slice is rejected with this message.
-fn is_rejected(subject: &Subject, decoder: &SliceDecoder, slice: &[u8], says: &str) -> bool {
+pub fn is_rejected(subject: &Subject, decoder: &SliceDecoder, slice: &[u8], says: &str) -> bool {
     let mut out = vec![0; subject.0.raw.len()];
     decoder
         .decode(slice, &mut out)
         .is_err_and(|flaw| flaw.0.contains(says))
 }
 
-fn decoder(subject: &Subject) -> SliceDecoder {
+pub fn decoder(subject: &Subject) -> SliceDecoder {
     let coding = [Coding::StaticRans, Coding::ContextMixing][usize::from(subject.0.shape[1])];
     SliceDecoder::new(coding, &subject.parts().models).unwrap()
 }

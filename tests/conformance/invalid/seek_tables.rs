@@ -1,10 +1,12 @@
 //! A damaged Seek_Table.
 
 use super::{damaged, text};
+use crate::common::{cases, indexed};
 use crate::containers::three_blocks;
-use crate::frames::{Frame, column, column_of, seek_table, varint};
+use crate::frames::{Block, Frame, column_of, seek_table, varint};
 use crate::kit::Entry;
 use crate::patient::Patient;
+use crate::seek_content::SeekContent;
 
 /// A frame of three blocks with this Content of its Seek_Table.
 fn with_content(content: Vec<u8>) -> Patient {
@@ -15,74 +17,30 @@ fn with_content(content: Vec<u8>) -> Patient {
     Patient(frame.to_bytes())
 }
 
-/// The parts of the Content of three blocks.
-struct Content {
-    /// Up to Shape_Count.
-    start: Vec<u8>,
-    shapes: Vec<u8>,
-    shape_numbers: Vec<u64>,
-    raw_sizes: Vec<u64>,
-    stored_sizes: Vec<u64>,
-    line_feeds: Vec<u64>,
-}
-
-impl Content {
-    fn of_three_blocks() -> Self {
-        let blocks = three_blocks().blocks;
-        let content = Content {
-            start: vec![3, 1, 3],
-            shapes: blocks
-                .iter()
-                .flat_map(|block| block.shape)
-                .collect(),
-            shape_numbers: vec![0, 1, 2],
-            raw_sizes: blocks[..2]
-                .iter()
-                .map(|block| block.raw.len() as u64)
-                .collect(),
-            stored_sizes: blocks[..2]
-                .iter()
-                .map(|block| block.payload.len() as u64 + 41)
-                .collect(),
-            line_feeds: blocks
-                .iter()
-                .map(|block| {
-                    block
-                        .raw
-                        .iter()
-                        .filter(|&&byte| byte == b'\n')
-                        .count() as u64
-                })
-                .collect(),
-        };
-        assert!(content.to_bytes() == three_blocks().content());
-        content
-    }
-
-    fn to_bytes(&self) -> Vec<u8> {
-        [
-            &self.start[..],
-            &self.shapes,
-            &column(&self.shape_numbers),
-            &column(&self.raw_sizes),
-            &column(&self.stored_sizes),
-            &column(&self.line_feeds),
-        ]
-        .concat()
-    }
-}
-
 /// A frame of three blocks with a changed Content of its Seek_Table.
-fn content(change: impl FnOnce(&mut Content)) -> Patient {
-    let mut content = Content::of_three_blocks();
+fn content(change: impl FnOnce(&mut SeekContent)) -> Patient {
+    changed(&three_blocks(), change)
+}
+
+/// The frame with a changed Content of its Seek_Table.
+pub fn changed(frame: &Frame, change: impl FnOnce(&mut SeekContent)) -> Patient {
+    let mut content = SeekContent::of(frame);
     change(&mut content);
-    with_content(content.to_bytes())
+    let frame = Frame {
+        seek_content: Some(content.to_bytes()),
+        ..frame.clone()
+    };
+    Patient(frame.to_bytes())
 }
 
 /// A damaged Seek_Table.
 pub fn entries() -> Vec<Entry> {
     let mut all = contents();
     all.extend(columns());
+    all.extend(block_counts());
+    all.extend(raw_sizes());
+    all.extend(stored_sizes());
+    all.extend(front_sizes());
     all
 }
 
@@ -93,13 +51,11 @@ fn contents() -> Vec<Entry> {
         ..Frame::default()
     };
     let table = text().table();
-    let misfit = "the seek table";
-    let invalid = "entries are not valid";
     vec![
         damaged(
             "R04-seek-table-flags",
             "a Reserved bit of Content_Flags",
-            content(|c| c.start[1] |= 4),
+            content(|c| c.flags |= 4),
             "reserved bit of the seek table",
         ),
         damaged(
@@ -117,64 +73,20 @@ fn contents() -> Vec<Entry> {
         damaged(
             "R20-block-count",
             "a Block_Count of 2 after three blocks",
-            content(|c| c.start[0] = 2),
+            content(|c| c.block_count = 2),
             "as many entries as there are blocks",
-        ),
-        damaged(
-            "R20-shape-count-0",
-            "no shapes",
-            content(|c| c.start[2] = 0),
-            invalid,
-        ),
-        damaged(
-            "R20-shapes-equal",
-            "two equal shapes",
-            content(|c| {
-                let first = c.shapes[..4].to_vec();
-                c.start[2] = 4;
-                c.shapes.extend(first);
-                c.shape_numbers = vec![0, 1, 2];
-            }),
-            invalid,
-        ),
-        damaged(
-            "R20-shape-order",
-            "shapes that are not in the order of their first use",
-            content(|c| {
-                c.shapes.rotate_left(4);
-                c.shape_numbers = vec![2, 0, 1];
-            }),
-            invalid,
-        ),
-        damaged(
-            "R20-shape-number",
-            "the number of a shape that does not exist",
-            content(|c| c.shape_numbers[2] = 3),
-            invalid,
-        ),
-        damaged(
-            "R20-shape",
-            "a shape with another Sample_Rate_Log than its block",
-            content(|c| c.shapes[3] ^= 1),
-            misfit,
-        ),
-        damaged(
-            "R20-raw-size",
-            "a Raw_Size that is not that of the block",
-            content(|c| c.raw_sizes[1] += 1),
-            misfit,
-        ),
-        damaged(
-            "R20-stored-size",
-            "a Stored_Size that is not that of the block",
-            content(|c| c.stored_sizes[0] += 1),
-            misfit,
         ),
         damaged(
             "R20-line-feeds",
             "a number of line feeds that is not that of the block",
             content(|c| c.line_feeds[2] += 1),
             "the line feeds in the seek table",
+        ),
+        damaged(
+            "R20-line-feeds-above-raw-size",
+            "more line feeds than the block has bytes",
+            content(|c| c.line_feeds[1] = 15),
+            "",
         ),
         damaged(
             "R20-line-feeds-without-blocks",
@@ -211,14 +123,13 @@ fn contents() -> Vec<Entry> {
 
 fn columns() -> Vec<Entry> {
     let with = |line_feeds: Vec<u8>| {
-        let mut content = Content::of_three_blocks();
-        content.line_feeds = vec![0];
+        let mut content = SeekContent::of(&three_blocks());
+        content.line_feeds.clear();
         let mut bytes = content.to_bytes();
-        bytes.truncate(bytes.len() - 2);
         bytes.extend(line_feeds);
         with_content(bytes)
     };
-    let line_feeds = Content::of_three_blocks().line_feeds;
+    let line_feeds = SeekContent::of(&three_blocks()).line_feeds;
     let mut bits = column_of(&line_feeds, 0, 7);
     *bits.last_mut().unwrap() |= 128;
     let most = [&varint((1 << 40) - 1)[..], &[1, 1]].concat();
@@ -246,6 +157,175 @@ fn columns() -> Vec<Entry> {
             "a Column whose Least is no varint",
             with(vec![128; 8]),
             "out of range",
+        ),
+    ]
+}
+
+fn block_counts() -> Vec<Entry> {
+    let table = text().table();
+    let size = text().0[table + 8];
+    vec![
+        damaged(
+            "R20-block-count-0",
+            "a Block_Count of 0 after three blocks",
+            with_content(vec![0, 0]),
+            "as many entries as there are blocks",
+        ),
+        damaged(
+            "R20-block-count-large",
+            "a Block_Count of 1000, with columns of 1000 equal integers, after three blocks",
+            with_content(equal_blocks(1000)),
+            "as many entries as there are blocks",
+        ),
+        damaged(
+            "R23-content-beyond-the-file",
+            "a Content_Size that reaches behind the Footer",
+            text().set(table + 8, &[size + 40]),
+            "was cut off",
+        ),
+    ]
+}
+
+/// Content of `count` stored blocks of 13 bytes.
+fn equal_blocks(count: u64) -> Vec<u8> {
+    let shape = [1, 0, 0, 0, 0];
+    let [raw_sizes, stored_sizes] = [[13, 0], [54, 0]];
+    [&varint(count)[..], &[0], &shape, &raw_sizes, &stored_sizes].concat()
+}
+
+/// Blocks of 900, 400 and 400 bytes of text.
+fn three_texts() -> Frame {
+    Frame::of(&[900, 400, 400].map(|size| Block::new(&cases::text(size))))
+}
+
+fn raw_sizes() -> Vec<Entry> {
+    let with = |change: fn(&mut [u64])| changed(&three_texts(), |c| change(&mut c.raw_sizes));
+    let invalid = "entries are not valid";
+    vec![
+        damaged(
+            "R20-raw-size",
+            "a Raw_Size that is not that of the block",
+            with(|sizes| sizes[1] += 1),
+            "the seek table",
+        ),
+        damaged(
+            "R20-raw-size-0",
+            "a Raw_Size of 0, and the last block has the rest",
+            with(|sizes| sizes[1] = 0),
+            invalid,
+        ),
+        damaged(
+            "R20-raw-size-above-block-size",
+            "a Raw_Size above Block_Size",
+            with(|sizes| sizes[0] = 901),
+            "the seek table",
+        ),
+        damaged(
+            "R20-last-raw-size-0",
+            "Raw_Sizes that leave 0 bytes for the last block",
+            with(|sizes| sizes[1] = 800),
+            invalid,
+        ),
+        damaged(
+            "R20-last-raw-size-below-0",
+            "Raw_Sizes that are together above Total_Raw_Size",
+            with(|sizes| sizes[1] = 801),
+            invalid,
+        ),
+        damaged(
+            "R20-last-raw-size-above-block-size",
+            "Raw_Sizes that leave more than Block_Size for the last block",
+            changed(
+                &Frame::of(&[400, 400, 400].map(|size| Block::new(&cases::text(size)))),
+                |c| c.raw_sizes[0] -= 1,
+            ),
+            "the seek table",
+        ),
+    ]
+}
+
+fn stored_sizes() -> Vec<Entry> {
+    let of_last = |frame: &Frame| frame.blocks.last().unwrap().payload.len() as u64 + 41;
+    let last = of_last(&three_texts());
+    let with =
+        |change: &dyn Fn(&mut [u64])| changed(&three_texts(), |c| change(&mut c.stored_sizes));
+    let invalid = "entries are not valid";
+    // The last block may have up to 440 bytes.
+    let room = 441 - last;
+    vec![
+        damaged(
+            "R20-stored-size",
+            "a Stored_Size that is not that of the block",
+            with(&|sizes| sizes[0] += 1),
+            "the seek table",
+        ),
+        damaged(
+            "R20-stored-size-41",
+            "a Stored_Size of 41, and the last block has the rest",
+            changed(&short_and_long(), |c| c.stored_sizes[0] = 41),
+            invalid,
+        ),
+        damaged(
+            "R20-stored-size-of-a-bwt-block",
+            "a bwt block whose Stored_Size is 41 + Raw_Size",
+            changed(&short_and_long(), |c| c.stored_sizes[0] = 441),
+            invalid,
+        ),
+        damaged(
+            "R20-stored-size-of-a-stored-block",
+            "a stored block whose Stored_Size is not 41 + Raw_Size",
+            content(|c| c.stored_sizes[1] += 1),
+            invalid,
+        ),
+        damaged(
+            "R20-last-stored-size-41",
+            "Stored_Sizes that leave 41 bytes for the last block",
+            with(&|sizes| sizes[0] += last - 41),
+            invalid,
+        ),
+        damaged(
+            "R20-last-stored-size-below-0",
+            "Stored_Sizes that are together above the bytes of all blocks",
+            with(&|sizes| sizes[0] += last + 1),
+            invalid,
+        ),
+        damaged(
+            "R20-last-stored-size-large",
+            "Stored_Sizes that leave 41 + Raw_Size for a last block that is not stored",
+            with(&|sizes| sizes[0] -= room),
+            invalid,
+        ),
+    ]
+}
+
+/// A block of 400 bytes, and one that is larger in the file by more than 400 bytes.
+fn short_and_long() -> Frame {
+    Frame::of(&[
+        Block::new(&cases::text(400)),
+        Block::new(&cases::random(8000, 4)),
+    ])
+}
+
+fn front_sizes() -> Vec<Entry> {
+    let raw = cases::text(900);
+    let one = Block::of(&raw, &indexed(&raw, 1 << 20, Some(16)));
+    let stored_size = one.payload.len() as u64 + 41;
+    let frame = Frame::of(&[one, Block::new(&raw)]);
+    let with = |fronts: [u64; 2]| changed(&frame, |c| c.front_sizes = fronts.to_vec());
+    let front = SeekContent::of(&frame).front_sizes[0];
+    vec![
+        damaged(
+            "R20-front-size-of-another-block",
+            "a Front_Size of a block that is not Indexed",
+            with([front, 99]),
+            "",
+        ),
+        damaged("R20-front-size-41", "a Front_Size of 41", with([41, 0]), ""),
+        damaged(
+            "R20-front-size-large",
+            "a Front_Size that is Stored_Size",
+            with([stored_size, 0]),
+            "",
         ),
     ]
 }

@@ -3,7 +3,7 @@
 use super::damaged;
 use crate::common::cases;
 use crate::containers::{BLAKE3, METADATA, TOTAL_RAW_SIZE, XXH3, checked};
-use crate::frames::{Block, Frame, table, tables, uint, varint};
+use crate::frames::{Block, FRAME_HEADER_SIZE, Frame, table, tables, uint, varint};
 use crate::kit::Entry;
 use crate::patient::Patient;
 
@@ -11,6 +11,7 @@ use crate::patient::Patient;
 pub fn entries() -> Vec<Entry> {
     let mut all = forms();
     all.extend(places());
+    all.extend(sizes());
     all.extend(raw_sizes());
     all.extend(stream_checks());
     all
@@ -160,6 +161,97 @@ fn places() -> Vec<Entry> {
             DAMAGED,
         ),
     ]
+}
+
+/// Tables_Size that is no varint in each of the places, or leads too far.
+fn sizes() -> Vec<Entry> {
+    let no_varint = [[128; 6].to_vec(), vec![0; 20]].concat();
+    let sound = tables(&[(0xC000, b"abc")]);
+    // Tables_Size, and Size of the table.
+    let larger = |by: [u8; 2]| {
+        let mut tables = sound.clone();
+        tables[0] += by[0];
+        tables[3] += by[1];
+        tables
+    };
+    let with_tables = at_the_end(&sound);
+    let [table, footer] = [with_tables.table(), with_tables.footer()];
+    let without = uint((footer - table - sound.len()) as u64, 5);
+    let size = uint((footer - table + 1) as u64, 5);
+    vec![
+        damaged(
+            "R29-tables-size-no-varint",
+            "a Tables_Size of a block that is no varint",
+            in_block(&no_varint),
+            "",
+        ),
+        damaged(
+            "R29-first-tables-size-no-varint",
+            "a Tables_Size after Frame_Header that is no varint",
+            at_the_beginning(&no_varint),
+            "",
+        ),
+        damaged(
+            "R29-last-tables-size-no-varint",
+            "a Tables_Size after the Seek_Table that is no varint",
+            at_the_end(&no_varint),
+            "",
+        ),
+        damaged(
+            "R29-first-type-twice",
+            "two tables of one Type after Frame_Header",
+            at_the_beginning(&tables(&[(0xC000, b"a"), (0xC000, b"b")])),
+            "",
+        ),
+        damaged(
+            "R06-first-tables-over-the-seek-table",
+            "Tables after Frame_Header that reach over the block into the Seek_Table",
+            over_the_seek_table(),
+            "neither a block nor the seek table",
+        ),
+        damaged(
+            "R29-first-tables-into-the-block",
+            "a Tables_Size after Frame_Header that is one too large",
+            at_the_beginning(&larger([1, 0])),
+            MISFIT,
+        ),
+        damaged(
+            "R29-last-tables-into-the-footer",
+            "a Tables_Size after the Seek_Table that is one too large",
+            at_the_end(&larger([1, 0])),
+            MISFIT,
+        ),
+        damaged(
+            "R23-last-tables-behind-the-file",
+            "a table after the Seek_Table whose Content ends behind the Footer",
+            at_the_end(&larger([40, 40])),
+            "was cut off",
+        ),
+        damaged(
+            "R22-seek-table-size-without-tables",
+            "a Seek_Table_Size without the Tables",
+            at_the_end(&sound).foot(7, &without),
+            "sizes do not match the frame",
+        ),
+        damaged(
+            "R22-seek-table-size-above-tables",
+            "Tables that are one byte too short for Seek_Table_Size",
+            at_the_end(&sound).foot(7, &size),
+            "sizes do not match the frame",
+        ),
+    ]
+}
+
+/// One table of a private Type whose Content is the first block and 4 bytes of the Seek_Table, with
+/// a right Checksum.
+fn over_the_seek_table() -> Patient {
+    let sound = Patient::of(&[Block::new(&cases::text(900))]);
+    let end = sound.table() + 4;
+    let rest = sound.0[end..].to_vec();
+    let tables = tables(&[(0xC000, &sound.0[FRAME_HEADER_SIZE..end])]);
+    let frame_size = FRAME_HEADER_SIZE + tables.len() + rest.len();
+    let header = sound.cut(FRAME_HEADER_SIZE).frame(6, &[1]).0;
+    Patient([header, tables, rest].concat()).foot(20, &uint(frame_size as u64, 7))
 }
 
 fn raw_sizes() -> Vec<Entry> {
