@@ -43,7 +43,8 @@
 //! 9. `BlockSorter::sort` (`encode::block_sorter`): sorts the text: by several GPUs together
 //!    (`encode::joint_gpus`), by 10, or by 11.
 //! 10. `DevicePool::lease` (`device_pool`), `Lease::run`, `SortingGpu::sort`
-//!     (`encode::sorting_gpu`): sorts it on a leased GPU, which may code it too.
+//!     (`encode::sorting_gpu`): sorts it on a leased GPU, which may code it too, and restores it by
+//!     `Prover::prove` (`encode::gpu_proof`).
 //! 11. `CpuSorter::sort_on` (`bwt::suffix_sorter`): sorts it on the CPU.
 //! 12. `BlockEncoder::coded`, `code::code` (`encode::code`): puts the block together; with
 //!     `--verify`, `BlockEncoder::checked` then restores it.
@@ -105,20 +106,22 @@
 //!   text, mostly in the block's place; side information; the block once more for fields; check:
 //!   the raw CRC-32 is taken here; fields are put together again and compared.
 //! - **sort and code, GPU.** thread: a worker, with a lease; memory: pinned block, the GPU's
-//!   arenas, pinned coded slices, slices; check: the primary index; in the thread pool, sums over
-//!   the bytes, sizes of slices, number and range of samples. The CPU sorts a block that fails (see
-//!   Failure). Coded slices are decoded again only with `--verify`.
+//!   arenas, pinned coded slices, slices; check: the primary index; the GPU decodes and inverts
+//!   what it gave, in the memory of the sort, and the worker compares the bytes with the text. The
+//!   CPU sorts a block that fails (see Failure).
 //! - **sort, several GPUs together.** thread: a worker; the GPUs have threads of their own; memory:
 //!   the GPUs' memory, pinned or not; check: the thread pool inverts the result and compares it.
 //! - **sort, GPU, if the block is not coded there.** thread: a worker, with a lease; memory: pinned
-//!   block, the GPU's arena, pinned BWT, BWT; check: as for a GPU that codes.
+//!   block, the GPU's arena, pinned BWT, BWT; check: as for a GPU that codes, without decoding. The
+//!   thread pool inverts a block above 2^31 - 1 bytes.
 //! - **sort, CPU.** thread: a thread of the thread pool; more for a block that is alone or repeats
 //!   itself; memory: 4 bytes per byte of workspace, 8 in 64 bits; BWT.
 //! - **code slices, CPU.** thread: a worker; slices in the thread pool; memory: coded slices.
 //! - **put together.** thread: a worker; memory: payload; if that is not smaller than the raw
 //!   block, the raw block, once its filters are undone; check: its CRC-32.
-//! - **check, with `--verify`.** thread: the thread pool; memory: the text once more, the whole way
-//!   back; check: raw CRC-32. The CPU sorts and codes a block that fails, and it is checked again.
+//! - **check, with `--verify`.** thread: the thread pool, in place of the GPU; memory: the text
+//!   once more, the whole way back; check: raw CRC-32. The CPU sorts and codes a block that fails,
+//!   and it is checked again.
 //! - **write.** thread: the caller's; memory: headers; at the end seek table and footer.
 //!
 //! Decompression of a stream:
@@ -176,12 +179,13 @@
 //!   lease, one of several of its GPU, is not given again. A warning.
 //! - One of several GPUs that sort a block together fails: one GPU sorts the block, or the CPU, and
 //!   the GPUs sort no further block together. A warning.
-//! - The GPU's transform fails the quick check: its byte sums differ from the block's, or a sample
-//!   is out of range. Or the transform of several GPUs is of another block, which the CPU finds by
-//!   inverting it. Or `--verify` finds a block that does not restore. In each case the CPU sorts
-//!   the block again and no GPU sorts any more of this stream, since the next error may pass the
-//!   check. Blocks that are on GPUs at that moment are still taken if they pass. A warning. If
-//!   `--verify` also refuses the block that the CPU made, the work ends.
+//! - The result of a GPU does not restore to the text; or it is not restored (`--no-verify`) and
+//!   fails the quick check: byte sums that differ from the block's, or a sample out of range. Or
+//!   the transform of several GPUs is of another block, which the CPU finds by inverting it. Or
+//!   `--verify` finds a block that does not restore. In each case the CPU sorts the block again and
+//!   no GPU sorts any more of this stream. Blocks that are on GPUs at that moment are still taken
+//!   if they pass. A warning. If `--verify` also refuses the block that the CPU made, the work
+//!   ends.
 //! - A GPU that restores or decodes a block finds it damaged: the CPU does it again. If the CPU
 //!   finds damage too, its error is given; else nothing is said.
 //! - A block that a GPU restored fails its checksum or the edges of its index: the CPU
@@ -196,13 +200,21 @@
 //!
 //! These failures are not covered:
 //!
-//! - Lost without `--verify`: a block of which one GPU gives a wrong transform that passes the
-//!   quick check, or whose slices a GPU codes wrongly. Only the sizes of coded slices are checked.
 //! - Waits: for a GPU that hangs, and at the end of the work for a GPU that is being opened.
 //! - Ends the work: a panic, or want of the host's memory. No partial file stays (`cli`).
-//! - Wrong answers of a search: rows and counts that are wrong but possible, and slices with the
-//!   right counts in a wrong order, if the block is not restored.
-//! - Wrong LCP arrays: all errors but missing long values.
+//! - The last column of the table below.
+//!
+//! # Proof
+//!
+//! | result | proved by | not proved |
+//! |---|---|---|
+//! | a block that a GPU sorted, or sorted and coded | the GPU restores it from the host's copy, and the host compares all bytes | nothing; with `--no-verify`, an order of bytes with the right sums, and coded slices of the right sizes |
+//! | a block that several GPUs sorted | the CPU inverts it, and compares all bytes | nothing |
+//! | the CPU's coding, filters, and putting together of a block | fields are put together again and compared; the rest by `--verify` alone | without `--verify`: errors of the CPU and of its memory |
+//! | a block that a GPU restored | the CRC-32 of its raw bytes | nothing |
+//! | slices that a GPU decoded for a search | the index's counts of bytes | the order of bytes, if the block is not restored |
+//! | rows and counts of a search on a GPU | that they are possible | rows and counts that are wrong but possible |
+//! | LCP arrays of a GPU | that no long value is missing | all other errors |
 //!
 //! # Memory
 //! With `--memory`, a worker on a GPU needs less of the host's memory than one on the CPU. It is

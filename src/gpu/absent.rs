@@ -114,6 +114,11 @@ impl GpuSorter {
             _limits: SliceLimits,
         ) -> Result<(EncodedSlices, &[u32])>;
         pub fn suffix_array(&mut self, _block: &[u8]) -> Result<Vec<u32>>;
+        pub fn lend_to[T](
+            &mut self,
+            _inverse: &mut GpuInverse,
+            _work: impl FnOnce(&mut GpuInverse) -> T,
+        ) -> T;
         pub fn report(&self) -> &Report;
         #[cfg(test)]
         pub fn fail_after(&self, _launches: u32);

@@ -8,6 +8,7 @@ use crate::base::error::{Error, Flaw, Result};
 use crate::coder::CodedBwt;
 use crate::gpu::inverse::{InverseArrays, InverseShape, InverseSteps};
 use crate::gpu::runtime::{Gpu, GrowingArena, PinnedBuffer};
+use std::mem;
 use std::time::Instant;
 
 /// Inverts BWTs on one GPU, on two streams of its own. Its memory grows to fit the largest block
@@ -132,6 +133,14 @@ impl GpuInverse {
         let decoded = Instant::now();
         self.finish(shape, samples, Source::Device)?;
         Ok(Some((decoded, self.bytes.0.first(len))))
+    }
+
+    /// Exchanges its memory on the device and its pinned memory for other memory. All streams that
+    /// use either must be idle.
+    pub(super) fn swap_memory(&mut self, memory: &mut GrowingArena, bytes: &mut PinnedBuffer<u8>) {
+        self.bytes.1 = 0;
+        mem::swap(&mut self.memory, memory);
+        mem::swap(&mut self.bytes.0, bytes);
     }
 
     /// Bytes of device memory in use.

@@ -3,6 +3,7 @@
 use super::bwt_encoder::{BwtEncoder, EncodedSlices};
 use super::gpu_sort::{ByDefault, GpuSort};
 use super::interface::{MOST_BYTES, Report, SortedBlock, SortedBlockView};
+use super::inverse_bwt::GpuInverse;
 use crate::base::allocation;
 use crate::base::error::{Error, Result};
 use crate::coder::SliceLimits;
@@ -243,6 +244,22 @@ impl GpuSorter {
     pub fn suffix_array(&mut self, block: &[u8]) -> Result<Vec<u32>> {
         self.input(block.len())?.copy_from_slice(block);
         self.run(1 << 30, true, |gpu, _, arrays| gpu.read(arrays.sa))
+    }
+
+    /// Lends the memory of this sorter, on the device and pinned, to an inverse on the same GPU
+    /// while `work` runs. The sorter holds no block afterwards.
+    ///
+    /// A sort takes more memory than an inverse, so both together take no more than the sort.
+    pub fn lend_to<T>(
+        &mut self,
+        inverse: &mut GpuInverse,
+        work: impl FnOnce(&mut GpuInverse) -> T,
+    ) -> T {
+        self.block.1 = 0;
+        inverse.swap_memory(&mut self.memory, &mut self.block.0);
+        let done = work(inverse);
+        inverse.swap_memory(&mut self.memory, &mut self.block.0);
+        done
     }
 
     /// Statistics of the last sort.

@@ -94,6 +94,7 @@ pub struct Options {
     pub(crate) max_mismatches: u8,
     pub(crate) effort: Effort,
     pub(crate) verify: bool,
+    pub(crate) trust_gpus: bool,
     /// The notes in the frame header.
     pub(crate) notes: Vec<Note>,
     pub(crate) content_size: Option<u64>,
@@ -131,6 +132,7 @@ impl Options {
             max_mismatches: 0,
             effort: Effort::Default,
             verify: false,
+            trust_gpus: false,
             notes: Vec::new(),
             content_size: None,
             stream_check: StreamCheck::default(),
@@ -295,14 +297,15 @@ impl Options {
         self
     }
 
-    /// Checks every block by restoring it.
+    /// Checks every block by restoring it on the CPU.
     ///
     /// Compression restores each block from its coded bytes on the CPU before it is written, and
-    /// compares the CRC-32 of the restored bytes with that of the input. No other check finds every
-    /// error that a faulty GPU makes, or that memory makes after the block was read. A block that
-    /// fails the check is sorted and coded once more on the CPU. The check takes about as long as
-    /// decompression, and 8 bytes of memory per byte of each block if compression takes 6 without
-    /// it.
+    /// compares the CRC-32 of the restored bytes with that of the input. Without this, only what a
+    /// GPU made is restored, on that GPU ([`Options::trust_gpus`]). This also finds errors of the
+    /// CPU's own work: of the filters, of its sort and coding, and of memory after the block was
+    /// read. A block that fails the check is sorted and coded once more on the CPU. The check takes
+    /// about as long as decompression, and 8 bytes of memory per byte of each block if compression
+    /// takes 6 without it.
     ///
     /// Searches decode and check every block that they look into, as
     /// [`decompress`](crate::decompress()) does, including its index. Without this, a search by an
@@ -313,6 +316,18 @@ impl Options {
     #[must_use]
     pub fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;
+        self
+    }
+
+    /// Writes what a GPU made without restoring it first.
+    ///
+    /// Otherwise a GPU decodes and inverts each block that it sorted or coded, and the host
+    /// compares the result with the block, byte by byte, before it is written. A block that differs
+    /// is sorted and coded again on the CPU, with a warning, and no GPU is used any more. The file
+    /// is the same either way.
+    #[must_use]
+    pub fn trust_gpus(mut self, trust_gpus: bool) -> Self {
+        self.trust_gpus = trust_gpus;
         self
     }
 

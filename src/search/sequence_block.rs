@@ -92,8 +92,8 @@ impl SearchedBlock for SequenceBlock<'_> {
 
 impl<'a> SequenceBlock<'a> {
     /// Makes a block one that is searched by sequence. It begins in the state `start`, and its text
-    /// stands at `position` in its section. If an entry of the table gives the size of the text, the
-    /// block is not read until it is used, and is then compared with the entry.
+    /// stands at `position` in its section. If an entry of the table gives the size of the text,
+    /// the block is not read until it is used, and is then compared with the entry.
     pub(crate) fn new(
         file: FileBlock<'a>,
         kind: sequence::Kind,

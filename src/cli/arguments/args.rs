@@ -75,11 +75,11 @@ Levels, --block, --fast and --best are options of compression: -d, -t and -l ign
 -l also ignore -c and -f.
 
 Environment: BWZ_OPT holds options that are put before the real ones, so that the real ones win: \
--1 to -9, --block, --split-at, --fast, --best, --index, --sample-rate, --verify, -T, -M, --device, \
---limit-output, --no-sparse, -k, -n, -v, -q and --no-progress. Each is used if it applies. Any \
-other word in BWZ_OPT is refused. Commands (cat, count, ...) do not use it. It is split at blanks; \
-'...' keeps everything as it is, \"...\" keeps everything but \\\" and \\\\, and outside of quotes \
-\\ keeps the next character. Nothing else is special. NO_COLOR turns colours off.
+-1 to -9, --block, --split-at, --fast, --best, --index, --sample-rate, --verify, --no-verify, \
+-T, -M, --device, --limit-output, --no-sparse, -k, -n, -v, -q and --no-progress. Each is used if \
+it applies. Any other word in BWZ_OPT is refused. Commands (cat, count, ...) do not use it. It is \
+split at blanks; '...' keeps everything as it is, \"...\" keeps everything but \\\" and \\\\, and \
+outside of quotes \\ keeps the next character. Nothing else is special. NO_COLOR turns colours off.
 
 SIZE is a number of bytes, or of K, M, G or T, which are powers of 1024 (KiB and KB also mean K).
 
@@ -192,9 +192,14 @@ pub(crate) struct FileArgs {
     pub records: bool,
     /// When compressing, restore each block on the CPU before it is written, and compare the CRC-32
     /// of the restored bytes with that of the input. A block that fails is made again by the CPU.
-    /// This takes as much extra time as -t, and a third more memory
-    #[arg(long)]
+    /// Without this, only what a GPU made is restored, on that GPU; errors of the CPU's own work
+    /// are not found. This takes as much extra time as -t, and a third more memory
+    #[arg(long, overrides_with = "no_verify")]
     pub verify: bool,
+    /// When compressing, do not restore what a GPU made before it is written. This saves a little
+    /// of the GPU's time
+    #[arg(long, overrides_with = "verify")]
+    pub no_verify: bool,
     /// Write a timeline to FILE, in the Chrome trace format, which ui.perfetto.dev shows. It tells
     /// when each step of each block was done, and on which GPU and thread
     #[arg(long, value_name = "FILE", allow_hyphen_values = true)]

@@ -43,7 +43,7 @@ impl Words {
 }
 
 /// The options that `BWZ_OPT` may hold, by their ids.
-const DEFAULTS: [&str; 26] = [
+const DEFAULTS: [&str; 27] = [
     "1",
     "2",
     "3",
@@ -60,6 +60,7 @@ const DEFAULTS: [&str; 26] = [
     "index",
     "sample_rate",
     "verify",
+    "no_verify",
     "limit_output",
     "threads",
     "memory",

@@ -59,6 +59,7 @@ fn check_reading(asked: &FileArgs, mode: Mode) -> Result<()> {
         (asked.index.sample_rate.is_some(), "--sample-rate"),
         (asked.split_at.is_some(), "--split-at"),
         (asked.verify, "--verify"),
+        (asked.no_verify, "--no-verify"),
         (asked.decompress_input, "--decompress-input"),
     ];
     for (given, flag) in compresses {

@@ -66,9 +66,10 @@ fn options(args: &FileArgs) -> Result<Options> {
         .limits
         .add_to(args.resources.options())
         .effort(args.effort.chosen());
-    let options = args
-        .block_size
-        .add_to(options.verify(args.verify))?;
+    let options = options
+        .verify(args.verify)
+        .trust_gpus(args.no_verify);
+    let options = args.block_size.add_to(options)?;
     args.index.add_to(
         args.split_at
             .into_iter()

@@ -1,7 +1,8 @@
 //! Sorts the texts of blocks: several GPUs together, one leased GPU, or the CPU.
 
+use super::gpu_proof::Proof;
 use super::joint_gpus::JointGpus;
-use super::sorting_gpu::SortingGpu;
+use super::sorting_gpu::{GpuSorted, SortingGpu, SortingTask};
 use crate::base::device::Device;
 use crate::base::error::{Error, Result};
 use crate::base::threads::Threads;
@@ -44,6 +45,8 @@ pub(super) struct BlockSorter {
     pub(super) together: JointGpus,
     pub cpu: CpuSorter,
     pool: Threads,
+    /// True if what GPUs made is restored before it is given out.
+    proves: bool,
 }
 
 impl BlockSorter {
@@ -63,8 +66,16 @@ impl BlockSorter {
     ) -> Result<Self> {
         // Larger blocks go to the CPU.
         let most = block_size.min(gpu::MOST_SORTED.into()) as u32;
-        let threads = options.thread_count();
-        let open = move |number| SortingGpu::open(number, most, sample_rate, coded, threads);
+        // A block that the CPU restores in any case need not be restored twice.
+        let proves = !options.trust_gpus && !options.verify;
+        let task = SortingTask {
+            block_size: most,
+            sample_rate,
+            limits: coded,
+            proves,
+            threads: options.thread_count(),
+        };
+        let open = move |number| SortingGpu::open(number, task);
         let opener = Opener::new(options.device, workers, leases(block_size), open)?;
         let rates = Rates {
             whole: coded.is_some(),
@@ -80,6 +91,7 @@ impl BlockSorter {
             together,
             cpu,
             pool: pool.clone(),
+            proves,
         })
     }
 
@@ -91,6 +103,7 @@ impl BlockSorter {
             together,
             cpu: CpuSorter::new(),
             pool,
+            proves: false,
         }
     }
 
@@ -142,12 +155,9 @@ impl BlockSorter {
         let lease = self.gpus.lease(text.len() as u64, threads);
         // The lease ends with this statement, before anything waits for the pool.
         let sorted = lease.and_then(|mut lease| lease.run(|gpu| gpu.sort(text, sample_rate)));
-        if let Some((sorted, counts, steps)) = sorted.transpose()? {
-            if self
-                .pool
-                .install(|| could_be(&sorted, counts, text))
-            {
-                return Ok((sorted, steps));
+        if let Some(done) = sorted.transpose()? {
+            if self.is_right(&done, text)? {
+                return Ok((done.sorted, done.steps));
             }
             self.give_up(WRONG);
         }
@@ -161,6 +171,20 @@ impl BlockSorter {
                 vec![(Step::Sort(Device::Cpu), from, Instant::now())],
             ))
         })
+    }
+
+    /// True if the result of a GPU is that of the text, or, if it was not to be proved, could be.
+    fn is_right(&self, done: &GpuSorted, text: &[u8]) -> Result<bool> {
+        match (done.proof, &done.sorted) {
+            (Proof::Restored, _) => Ok(true),
+            (Proof::Differs, _) => Ok(false),
+            (Proof::Missing, Sorted::Bwt(bwt)) if self.proves => {
+                self.pool.install(|| restores(bwt, text))
+            }
+            (Proof::Missing, sorted) => Ok(self
+                .pool
+                .install(|| could_be(sorted, done.counts, text))),
+        }
     }
 
     /// Sorts a text on the CPU, though no turn of it was announced.
@@ -189,7 +213,7 @@ const WRONG: &str = "a GPU gave a transform that is not the block's";
 
 /// Returns true if the result of a GPU could be that of the text. `counts` says how often the GPU
 /// found each byte in a transform that it coded.
-fn could_be(sorted: &Sorted, counts: Option<[u32; 256]>, text: &[u8]) -> bool {
+pub(super) fn could_be(sorted: &Sorted, counts: Option<[u32; 256]>, text: &[u8]) -> bool {
     match sorted {
         Sorted::Bwt(bwt) => could_be_of(bwt, text),
         Sorted::Coded(coded) => coded_could_be_of(coded, counts, text),

@@ -253,7 +253,7 @@ mod tests {
     use crate::bwt::Sorter;
     use crate::engine::coded_transform::Sorted;
     use crate::engine::encode::block_sorter::BlockSorter;
-    use crate::engine::encode::sorting_gpu::SortingGpu;
+    use crate::engine::encode::sorting_gpu::{GpuSorted, SortingGpu};
     use crate::options::events::{Event, Listener};
     use std::sync::Arc;
 
@@ -262,7 +262,10 @@ mod tests {
     }
 
     fn one() -> SortingGpu {
-        SortingGpu::fake(|block, rate| Ok((Sorted::Bwt(on_cpu(block, rate)?), None, Vec::new())))
+        SortingGpu::fake(|block, rate| {
+            let sorted = Sorted::Bwt(on_cpu(block, rate)?);
+            Ok(GpuSorted::unproved(sorted, None))
+        })
     }
 
     /// Creates sorters of these GPUs together and of one alone, and the list of their warnings.

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `filtered_block` | a block after its filters |
 //! | `block_sorter` | who sorts a text: several GPUs together, one leased GPU, or the CPU |
-//! | `sorting_gpu` | one GPU that sorts, and codes |
+//! | `gpu_proof` | restores what a GPU made, and compares it with the text |
+//! | `sorting_gpu` | one GPU that sorts, codes, and proves what it made |
 //! | `joint_gpus` | several GPUs that sort a block together |
 //! | `code` | text and transform -> coded block |
 //! | `block_encoder` | the encoder that all blocks of a stream share |
@@ -18,6 +19,7 @@ mod block_encoder;
 mod block_sorter;
 mod code;
 mod filtered_block;
+mod gpu_proof;
 mod joint_gpus;
 mod sorting_gpu;
 

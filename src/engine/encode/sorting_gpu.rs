@@ -1,5 +1,7 @@
-//! One leased GPU that sorts blocks, and codes them if it has the memory for that too.
+//! One leased GPU that sorts blocks, and codes them if it has the memory for that too. It proves
+//! what it made by restoring it (`gpu_proof`).
 
+use super::gpu_proof::{Proof, Prover};
 use crate::base::device::{Device, GpuSet};
 use crate::base::error::Result;
 use crate::base::threads;
@@ -10,9 +12,42 @@ use crate::gpu;
 use crate::options::events::{Step, Timed};
 use std::time::Instant;
 
-/// Result of a GPU: the transform, coded or not; if it is coded, how often each byte occurs in it;
-/// and the time of each step.
-pub(super) type GpuSorted = (Sorted, Option<[u32; 256]>, Vec<Timed>);
+/// Result of a GPU.
+pub(super) struct GpuSorted {
+    /// The transform, coded or not.
+    pub sorted: Sorted,
+    /// If the transform is coded: how often each byte occurs in it.
+    pub counts: Option<[u32; 256]>,
+    pub proof: Proof,
+    pub steps: Vec<Timed>,
+}
+
+#[cfg(test)]
+impl GpuSorted {
+    /// A result of a test's stand-in, which proves nothing.
+    pub(super) fn unproved(sorted: Sorted, counts: Option<[u32; 256]>) -> Self {
+        GpuSorted {
+            sorted,
+            counts,
+            proof: Proof::Missing,
+            steps: Vec::new(),
+        }
+    }
+}
+
+/// The blocks that a GPU is opened for.
+#[derive(Clone, Copy)]
+pub(super) struct SortingTask {
+    /// Maximum bytes of a block.
+    pub block_size: u32,
+    pub sample_rate: u32,
+    /// Limits of the slices, if the GPU codes the blocks too.
+    pub limits: Option<SliceLimits>,
+    /// True if what the GPU makes is restored and compared with the text.
+    pub proves: bool,
+    /// Maximum number of threads that copy a very large block.
+    pub threads: usize,
+}
 
 #[cfg(test)]
 type FakeSort = Box<dyn FnMut(&[u8], u32) -> Result<GpuSorted> + Send>;
@@ -26,16 +61,15 @@ pub(super) enum SortingGpu {
 }
 
 impl SortingGpu {
-    /// Opens GPU `number`, with memory for blocks of up to `block_size` bytes at this sample rate.
-    /// If `limits` is given and there is memory, the GPU also codes the blocks into slices of these
-    /// limits. Up to `threads` threads copy very large blocks.
-    pub(super) fn open(
-        number: u32,
-        block_size: u32,
-        sample_rate: u32,
-        limits: Option<SliceLimits>,
-        threads: usize,
-    ) -> Result<Self> {
+    /// Opens GPU `number` for these blocks. It codes them only if it has the memory.
+    pub(super) fn open(number: u32, task: SortingTask) -> Result<Self> {
+        let SortingTask {
+            block_size,
+            sample_rate,
+            limits,
+            proves,
+            threads,
+        } = task;
         let mut sorter = gpu::GpuSorter::new(number)?;
         sorter.reserve(block_size, sample_rate)?;
         // The CPU codes larger blocks.
@@ -50,10 +84,14 @@ impl SortingGpu {
         if coder.is_none() {
             sorter.reserve_output(block_size)?;
         }
+        let codes = coder.is_some();
+        let prover = (proves && block_size <= gpu::MOST_BYTES)
+            .then(|| Prover::open(number, &mut sorter, block_size, sample_rate, codes));
         Ok(SortingGpu::Cuda(Box::new(CudaSorter {
             number,
             sorter,
             coder,
+            prover: prover.transpose()?,
             threads,
         })))
     }
@@ -69,7 +107,7 @@ impl SortingGpu {
             SortingGpu::Cuda(gpu) => {
                 let began = Instant::now();
                 threads::copy(gpu.sorter.input(block.len())?, block, gpu.threads);
-                gpu.sort(sample_rate, began)
+                gpu.sort(block, sample_rate, began)
             }
             #[cfg(test)]
             SortingGpu::Fake(sort) => sort(block, sample_rate),
@@ -82,12 +120,25 @@ pub(super) struct CudaSorter {
     number: u32,
     sorter: gpu::GpuSorter,
     coder: Option<(gpu::BwtEncoder, SliceLimits)>,
+    prover: Option<Prover>,
     threads: usize,
 }
 
 impl CudaSorter {
-    /// Sorts the sorter's input, whose copying began at `began`, and codes it if there is a coder.
-    fn sort(&mut self, sample_rate: u32, began: Instant) -> Result<GpuSorted> {
+    /// Sorts `block`, which is the sorter's input and whose copying began at `began`, codes it if
+    /// there is a coder, and restores the result if there is a prover.
+    fn sort(&mut self, block: &[u8], sample_rate: u32, began: Instant) -> Result<GpuSorted> {
+        let mut done = self.sort_and_code(sample_rate, began)?;
+        if let Some(prover) = &mut self.prover {
+            let from = Instant::now();
+            done.proof = prover.prove(&mut self.sorter, &done.sorted, block)?;
+            done.steps
+                .push((Step::Check, from, Instant::now()));
+        }
+        Ok(done)
+    }
+
+    fn sort_and_code(&mut self, sample_rate: u32, began: Instant) -> Result<GpuSorted> {
         if let Some((encoder, limits)) = &mut self.coder {
             let (encoded, samples) = self
                 .sorter
@@ -101,22 +152,28 @@ impl CudaSorter {
                 samples,
             };
             let steps = self.steps(began, coded);
-            return Ok((Sorted::Coded(transform), Some(counts), steps));
+            return Ok(GpuSorted {
+                sorted: Sorted::Coded(transform),
+                counts: Some(counts),
+                proof: Proof::Missing,
+                steps,
+            });
         }
         let sorted = self.sorter.sort_input(sample_rate)?;
         let mut bytes = bwt::zeroed(sorted.bytes.len())?;
         threads::copy(&mut bytes, sorted.bytes, self.threads);
         let samples = bwt::wide(sorted.samples.to_vec());
         let steps = self.steps(began, Instant::now());
-        Ok((
-            Sorted::Bwt(Bwt {
+        Ok(GpuSorted {
+            sorted: Sorted::Bwt(Bwt {
                 bytes,
                 sample_rate,
                 samples,
             }),
-            None,
+            counts: None,
+            proof: Proof::Missing,
             steps,
-        ))
+        })
     }
 
     /// The times of the last sort. `ended` is the end of its last step on the GPU, or of the copy

@@ -28,6 +28,8 @@ impl Arena {
         // SAFETY: nothing reads the memory before kernels fill the arrays in it.
         let slice = gpu.check(unsafe { gpu.stream().alloc::<u8>(bytes) })?;
         let address = slice.device_ptr(gpu.stream()).0;
+        #[cfg(test)]
+        super::faults::add_arena(address, bytes);
         Ok(Arena { slice, address })
     }
 
@@ -39,6 +41,13 @@ impl Arena {
     /// Creates an allocator of the whole arena.
     pub fn allocator(&mut self) -> ArenaAllocator<'_> {
         ArenaAllocator::at(self.address, self.slice.len())
+    }
+}
+
+#[cfg(test)]
+impl Drop for Arena {
+    fn drop(&mut self) {
+        super::faults::remove_arena(self.address);
     }
 }
 

@@ -174,8 +174,10 @@ impl Gpu {
             };
         }
         // SAFETY: guaranteed by the caller.
-        self.check(unsafe { launch.launch(shape(ctas, threads)) })
-            .map(drop)
+        self.check(unsafe { launch.launch(shape(ctas, threads)) })?;
+        #[cfg(test)]
+        super::faults::queued(self, name);
+        Ok(())
     }
 
     /// Queues a kernel whose only argument is a struct. Does nothing if there are no CTAs.
@@ -198,8 +200,10 @@ impl Gpu {
         let mut launch = self.stream.launch_builder(&kernel);
         launch.arg(argument);
         // SAFETY: guaranteed by the caller.
-        self.check(unsafe { launch.launch(shape(ctas, threads)) })
-            .map(drop)
+        self.check(unsafe { launch.launch(shape(ctas, threads)) })?;
+        #[cfg(test)]
+        super::faults::queued(self, name);
+        Ok(())
     }
 
     /// Number of multiprocessors of this GPU.

@@ -11,6 +11,7 @@
 //! | `cuda_device` | the GPUs of the machine; one with the kernels loaded |
 //! | `pause` | how a thread passes the time while it polls |
 //! | `gpu_stream` | a stream of launches on a GPU |
+//! | `faults` | for tests: bits that are flipped on purpose |
 //! | `transfers` | copies of arrays |
 //! | `arena` | device memory cut into arrays |
 //! | `pinned_buffer` | memory of the host that the device copies from and to |
@@ -21,6 +22,8 @@ mod arena;
 mod array;
 mod counted;
 mod cuda_device;
+#[cfg(test)]
+pub(crate) mod faults;
 mod gpu_stream;
 mod host_flags;
 pub(crate) mod kernel_structs;

@@ -62,7 +62,10 @@ impl Gpu {
         // SAFETY: both arrays lie in live memory and have `bytes` bytes.
         self.check(unsafe {
             result::memcpy_dtod_async(to.address(), from.address(), bytes, stream)
-        })
+        })?;
+        #[cfg(test)]
+        super::faults::queued(self, "copy");
+        Ok(())
     }
 
     /// Queues a copy to an array from memory of another GPU, or of this one. If this GPU can read

@@ -3,7 +3,7 @@
 use super::*;
 use crate::bwt::Sorter;
 use crate::cases;
-use crate::engine::encode::sorting_gpu::SortingGpu;
+use crate::engine::encode::sorting_gpu::{GpuSorted, SortingGpu};
 use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn wrong_encoder(verify: bool, listener: Listener) -> BlockEncoder {
     let wrong = SortingGpu::fake(|block, rate| {
         let mut bwt = Sorter::Cpu.sort(block, rate)?;
         bwt.bytes.rotate_left(1000);
-        Ok((Sorted::Bwt(bwt), None, Vec::new()))
+        Ok(GpuSorted::unproved(Sorted::Bwt(bwt), None))
     });
     encoder_on(wrong, verify, listener)
 }
@@ -115,11 +115,8 @@ fn gpus_are_let_go_of_once_all_blocks_are_sorted() {
         let held = SaysWhenDropped(dropped);
         let gpu = SortingGpu::fake(move |block, rate| {
             let _ = &held;
-            Ok((
-                Sorted::Bwt(Sorter::Cpu.sort(block, rate)?),
-                None,
-                Vec::new(),
-            ))
+            let sorted = Sorted::Bwt(Sorter::Cpu.sort(block, rate)?);
+            Ok(GpuSorted::unproved(sorted, None))
         });
         let encoder = encoder_on(gpu, false, Listener::default());
         let run = || RawBlock {

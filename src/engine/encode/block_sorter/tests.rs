@@ -9,6 +9,7 @@ use crate::bwt::{self, Bwt, Sorter};
 use crate::coder::{self, Coding, Effort, SliceLimits};
 use crate::engine::coded_transform::{CodedTransform, Sorted};
 use crate::engine::device_pool::{DevicePool, OpenGpus, Opener, Rates};
+use crate::engine::encode::gpu_proof::Proof;
 use crate::engine::encode::joint_gpus::{JointGpus, JointSorter};
 use crate::engine::encode::sorting_gpu::{GpuSorted, SortingGpu};
 use crate::options::events::{Listener, Step};
@@ -63,11 +64,8 @@ fn opened_on_demand(gpu: SortingGpu) -> (BlockSorter, Sender<()>) {
 }
 
 fn on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
-    Ok((
-        Sorted::Bwt(Sorter::Cpu.sort(block, rate)?),
-        None,
-        Vec::new(),
-    ))
+    let sorted = Sorted::Bwt(Sorter::Cpu.sort(block, rate)?);
+    Ok(GpuSorted::unproved(sorted, None))
 }
 
 /// Sorts and codes, as a GPU does that has the memory for it.
@@ -85,7 +83,7 @@ fn coded_on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
         samples: bwt::narrow(&samples),
     };
     let counts = bwt::counts(&bytes, Executor::CALLING).map(|count| count as u32);
-    Ok((Sorted::Coded(transform), Some(counts), Vec::new()))
+    Ok(GpuSorted::unproved(Sorted::Coded(transform), Some(counts)))
 }
 
 /// Creates a sorter that sorts `blocks` blocks, and then fails for good.
@@ -182,7 +180,7 @@ fn a_transform_of_other_bytes_is_not_believed() {
 #[test]
 fn coded_transforms_of_other_bytes_are_not_believed() {
     let expected = Sorted::Bwt(Sorter::Cpu.sort(b"banana", 2).unwrap());
-    let Sorted::Coded(sound) = coded_on_cpu(b"banana", 2).unwrap().0 else {
+    let Sorted::Coded(sound) = coded_on_cpu(b"banana", 2).unwrap().sorted else {
         panic!()
     };
     type Change = fn(&mut CodedTransform, &mut [u32; 256]);
@@ -195,11 +193,11 @@ fn coded_transforms_of_other_bytes_are_not_believed() {
     for change in changes {
         let (listener, warnings) = Listener::of_warnings();
         let mut gpu = SortingGpu::fake(move |block, rate| {
-            let (mut sorted, mut counts, steps) = coded_on_cpu(block, rate)?;
-            if let (Sorted::Coded(transform), Some(counts)) = (&mut sorted, &mut counts) {
+            let mut done = coded_on_cpu(block, rate)?;
+            if let (Sorted::Coded(transform), Some(counts)) = (&mut done.sorted, &mut done.counts) {
                 change(transform, counts);
             }
-            Ok((sorted, counts, steps))
+            Ok(done)
         });
         assert!(gpu.sort(b"banana", 2).is_ok());
         let sorters = chosen(listener, vec![gpu]);
@@ -209,6 +207,35 @@ fn coded_transforms_of_other_bytes_are_not_believed() {
     let sorters = chosen(Listener::default(), vec![SortingGpu::fake(coded_on_cpu)]);
     let sorted = sorters.sort(b"banana", 2, false).unwrap().0;
     assert_eq!(sorted, Sorted::Coded(sound));
+}
+
+/// A GPU that restored its result says whether it is right. Without that, the CPU restores it if it
+/// is to be proved.
+#[test]
+fn only_what_restores_is_believed() {
+    let expected = Sorted::Bwt(Sorter::Cpu.sort(b"banana", 2).unwrap());
+    for (proof, proves, is_wrong, is_believed) in [
+        (Proof::Differs, true, false, false),
+        (Proof::Restored, true, false, true),
+        (Proof::Missing, true, false, true),
+        (Proof::Missing, true, true, false),
+        (Proof::Missing, false, true, true),
+    ] {
+        let (listener, warnings) = Listener::of_warnings();
+        let gpu = SortingGpu::fake(move |block, rate| {
+            let mut done = on_cpu(block, rate)?;
+            if let (Sorted::Bwt(bwt), true) = (&mut done.sorted, is_wrong) {
+                bwt.bytes.reverse();
+            }
+            done.proof = proof;
+            Ok(done)
+        });
+        let mut sorters = chosen(listener, vec![gpu]);
+        sorters.proves = proves;
+        let sorted = sorters.sort(b"banana", 2, false).unwrap().0;
+        assert_eq!(sorted == expected, !is_believed || !is_wrong);
+        assert_eq!(warnings.lock().unwrap().is_empty(), is_believed);
+    }
 }
 
 /// A GPU sorts the next block while the transform of the last one waits to be checked.
@@ -313,7 +340,7 @@ fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
             sample_rate,
             samples: samples.collect(),
         };
-        Ok((Sorted::Bwt(bwt), None, Vec::new()))
+        Ok(GpuSorted::unproved(Sorted::Bwt(bwt), None))
     }));
     let large = vec![0; LEN];
     thread::scope(|scope| {
@@ -373,15 +400,12 @@ fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
         let gpu = SortingGpu::fake(move |block, sample_rate| {
             let gpu::SortedBlock { bytes, samples } = sorter.sort(block, sample_rate)?;
             let samples = bwt::wide(samples);
-            Ok((
-                Sorted::Bwt(Bwt {
-                    bytes,
-                    sample_rate,
-                    samples,
-                }),
-                None,
-                Vec::new(),
-            ))
+            let sorted = Sorted::Bwt(Bwt {
+                bytes,
+                sample_rate,
+                samples,
+            });
+            Ok(GpuSorted::unproved(sorted, None))
         });
         let sorters = chosen(listener, vec![gpu]);
         for _ in 0..20 {
