@@ -79,20 +79,26 @@ impl Threads {
 pub(crate) type Job<'s> = Box<dyn FnOnce() + Send + 's>;
 
 /// Starts a thread of `scope` that does the job it is sent.
-///
-/// A thread that has been waited for takes up its place in the system for a moment longer. If the
-/// system refuses to start a thread, this tries again for a second.
 pub(crate) fn job_thread<'s>(scope: &'s Scope<'s, '_>, name: &str) -> io::Result<Sender<Job<'s>>> {
-    const PAUSES: [u64; 4] = [10, 90, 400, 500];
-    let mut pauses = PAUSES.into_iter().map(Duration::from_millis);
-    loop {
+    started(|| {
         let (sender, jobs) = bounded::<Job>(1);
         let thread = thread::Builder::new().name(name.into());
-        match thread.spawn_scoped(scope, move || jobs.into_iter().for_each(|job| job())) {
-            Ok(_) => return Ok(sender),
-            Err(e) => thread::sleep(pauses.next().ok_or(e)?),
+        thread.spawn_scoped(scope, move || jobs.into_iter().for_each(|job| job()))?;
+        Ok(sender)
+    })
+}
+
+/// Starts a thread by `start`. If the system refuses, this tries again for a second: a thread that
+/// has been waited for takes up its place in the system for a moment longer.
+pub(crate) fn started<T>(mut start: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    const PAUSES: [u64; 4] = [10, 90, 400, 500];
+    for pause in PAUSES {
+        if let Ok(thread) = start() {
+            return Ok(thread);
         }
+        thread::sleep(Duration::from_millis(pause));
     }
+    start()
 }
 
 /// Copies bytes. For 1 GiB or more it uses up to `threads` threads (at most 8). The caller must not

@@ -9,7 +9,7 @@
 //! dropped are not worked on. A worker that panics drops its reply; the panic is raised again where
 //! the reply was awaited, so that no item is ever passed over.
 
-use crate::base::threads::job_thread;
+use crate::base::threads::{self, job_thread};
 use crossbeam_channel::{Receiver, RecvError, Sender, bounded, select};
 use std::collections::VecDeque;
 use std::io;
@@ -76,10 +76,10 @@ impl<W: Work> Pipeline<W> {
         };
         // Many workers could leave no thread for the reader.
         let _kept = KeptThreads::of(1);
-        for _ in 0..workers.min(depth) {
-            match pipeline.start_worker(to_do.clone()) {
-                Err(_) if !pipeline.workers.is_empty() => break,
-                started => started?,
+        threads::started(|| pipeline.start_worker(to_do.clone()))?;
+        for _ in 1..workers.min(depth) {
+            if pipeline.start_worker(to_do.clone()).is_err() {
+                break;
             }
         }
         Ok(pipeline)
