@@ -40,6 +40,10 @@ impl FileSearch<'_> {
         let file = Mutex::new(&mut *self.input);
         let input = SharedInput::new(&file);
         let sections = sections(&input, self.contents, self.options, self.layouts)?;
+        sections
+            .iter()
+            .filter_map(Section::sequences)
+            .try_for_each(SequenceSection::check)?;
         let mut before = Vec::new();
         let mut records = 0;
         for section in &sections {
@@ -90,6 +94,10 @@ impl FileSearch<'_> {
         let file = Mutex::new(&mut *self.input);
         let input = SharedInput::new(&file);
         let sections = sections(&input, self.contents, self.options, self.layouts)?;
+        sections
+            .iter()
+            .filter_map(Section::sequences)
+            .try_for_each(SequenceSection::check)?;
         let mut ends: Vec<u64> = stretches
             .iter()
             .map(|(start, len)| start.saturating_add(*len))

@@ -207,6 +207,14 @@ impl<'a> SequenceSection<'a> {
         Ok(SequenceSection { blocks })
     }
 
+    /// Compares the sizes of all blocks with the table. Its sums, which give positions and the
+    /// numbers of records, are right only if all of its entries are.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.blocks
+            .iter()
+            .try_for_each(SequenceBlock::check)
+    }
+
     /// The block that holds a position.
     fn block_at(&self, position: u64) -> Option<&SequenceBlock<'a>> {
         let n = self

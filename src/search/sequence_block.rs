@@ -144,6 +144,11 @@ impl<'a> SequenceBlock<'a> {
             .as_ref())
     }
 
+    /// Compares the size of its searched text with the entry of the table.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.front().map(drop)
+    }
+
     /// Returns true if its sequences are those of FASTQ.
     pub(crate) fn is_fastq(&self) -> bool {
         self.kind == sequence::Kind::Fastq

@@ -410,6 +410,25 @@ fn a_wrong_table_of_residues_is_restored_from_the_blocks() {
     }
 }
 
+/// The number of a base is a sum over all blocks before it, none of which is searched.
+#[test]
+fn a_wrong_table_of_residues_moves_no_place() {
+    let raw = fasta(&[(b"one", 30_000)], 60, b"\n");
+    let options = options(3500).index(8).unwrap();
+    let file = indexed(&raw, &options);
+    let tables = tables(&file);
+    let offset = raw.len() as u64 - 2;
+    for at in [3, 4] {
+        let mut wrong = tables[0].clone();
+        wrong[at] ^= 1;
+        let file = with_tables(&file, &wrong, None);
+        let (mut archive, warnings) = open(&file, &options);
+        let base = archive.places(&[offset]).unwrap()[0].base;
+        assert_eq!(base, Some((0, 29_999)));
+        assert!(!warnings.lock().unwrap().is_empty());
+    }
+}
+
 #[test]
 fn many_records_have_no_table_and_are_found_all_the_same() {
     let options = options(1 << 20).index(64).unwrap();
