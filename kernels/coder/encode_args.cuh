@@ -8,7 +8,8 @@ struct SHARED SliceStart {
     uint32_t byte, run;
 };
 
-// A BWT of n bytes, 1 to 2^31 - 1, and all arrays made from it.
+// A BWT of n bytes, 1 and more, and all arrays made from it. Bytes and items have numbers of 32
+// bits: n + most_slices is below 2^32.
 struct SHARED EncodeArgs {
     const ContextMaps* maps;
     // [0..n - 1] followed by readable bytes, up to the next multiple of 16

@@ -30,6 +30,14 @@ pub struct CodedBwt<S = Vec<u8>> {
     pub slices: Vec<S>,
 }
 
+impl<S> CodedBwt<S> {
+    /// Size of the BWT in bytes.
+    pub fn raw_size(&self) -> u64 {
+        let sizes = self.raw_sizes.iter();
+        sizes.map(|&size| u64::from(size)).sum()
+    }
+}
+
 impl<S: AsRef<[u8]>> CodedBwt<S> {
     /// Size of the models and the coded slices in bytes.
     pub fn size(&self) -> usize {

@@ -9,7 +9,7 @@ pub(crate) struct CodedTransform {
     pub coded: CodedBwt,
     pub sample_rate: u32,
     /// Row samples, as in [`Bwt::samples`].
-    pub samples: Vec<u32>,
+    pub samples: Vec<u64>,
 }
 
 /// Result of sorting a block.

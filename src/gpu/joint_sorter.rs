@@ -150,6 +150,14 @@ impl JointSorter {
             .collect())
     }
 
+    /// Frees the device memory of all GPUs, for other work. The next sort allocates it again.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if a GPU fails.
+    pub fn free(&mut self) -> Result<()> {
+        (0..self.gpus.len()).try_for_each(|number| self.part(number).free())
+    }
+
     /// Statistics of the last sort.
     pub fn report(&self) -> &JointReport {
         &self.report

@@ -69,8 +69,9 @@ pub use bwt_encoder::{BwtEncoder, EncodedSlices};
 pub use extension_queries::ExtensionQueries;
 pub use gpu_lcp::GpuLcpSorter;
 pub use interface::{
-    Built, DeviceInfo, JointReport, LcpReport, LcpRows, LcpView, MOST_BYTES, MOST_SEARCHED,
-    MOST_SORTED, MinimaArrays, Report, SortedBlock, SortedText, Transferred,
+    Built, DeviceInfo, JointReport, LcpReport, LcpRows, LcpView, MOST_BYTES, MOST_INVERTED,
+    MOST_NARROW, MOST_PINNED, MOST_SEARCHED, MOST_SORTED, MinimaArrays, Report, SortedBlock,
+    SortedText, Transferred,
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 pub use inverse_bwt::GpuInverse;

@@ -131,9 +131,6 @@ impl BlockSorter {
     /// Sorts a text, and says when each step was done. Several GPUs sort it if it is alone in its
     /// stream or no GPU alone has the memory for it. Otherwise, or if they fail, one GPU or the CPU
     /// sorts it. The caller must not be a thread of the pool, since a GPU is waited for.
-    ///
-    /// The result of several GPUs is inverted on the CPU and compared with the text. It goes
-    /// through more hands than the result of one GPU, and blocks that large are few.
     pub(super) fn sort(
         &self,
         text: &[u8],
@@ -141,9 +138,10 @@ impl BlockSorter {
         is_alone: bool,
     ) -> Result<(Sorted, Vec<Timed>)> {
         if self.together.take(text.len() as u64, is_alone) {
-            match self.together.sort(text, sample_rate) {
-                Ok(Some((sorted, steps))) if self.pool.install(|| restores(&sorted, text))? => {
-                    return Ok((Sorted::Bwt(sorted), steps));
+            let threads = self.proves.then(|| self.pool.count());
+            match self.together.sort(text, sample_rate, threads) {
+                Ok(Some(done)) if self.is_right(&done, text)? => {
+                    return Ok((done.sorted, done.steps));
                 }
                 Ok(Some(_)) => self.give_up(WRONG),
                 Ok(None) => (),
@@ -173,7 +171,15 @@ impl BlockSorter {
         })
     }
 
-    /// True if the result of a GPU is that of the text, or, if it was not to be proved, could be.
+    /// Makes it prove what GPUs made.
+    #[cfg(test)]
+    pub(super) fn proving(mut self) -> Self {
+        self.proves = true;
+        self
+    }
+
+    /// True if the result of GPUs is that of the text, or, if it was not to be proved, could be. The
+    /// CPU proves what no GPU had the memory for.
     fn is_right(&self, done: &GpuSorted, text: &[u8]) -> Result<bool> {
         match (done.proof, &done.sorted) {
             (Proof::Restored, _) => Ok(true),
@@ -228,13 +234,8 @@ fn coded_could_be_of(coded: &CodedTransform, counts: Option<[u32; 256]>, text: &
         sample_rate,
         samples,
     } = coded;
-    let rows = 1..=text.len() as u32;
-    let size: u64 = coded
-        .raw_sizes
-        .iter()
-        .map(|&size| u64::from(size))
-        .sum();
-    size == text.len() as u64
+    let rows = 1..=text.len() as u64;
+    coded.raw_size() == text.len() as u64
         && counts.is_some_and(|counts| ByteSums::of_counts(&counts) == ByteSums::of(text))
         && samples.len() == text.len().div_ceil(*sample_rate as usize)
         && samples.iter().all(|row| rows.contains(row))

@@ -17,13 +17,16 @@
 //! block's, the CPU does. (Before that, if sorting by key ranges does not suit the text, as with a
 //! text that repeats itself, or fails, the same GPUs have tried prefix doubling.)
 
+use super::gpu_proof::prove_joint;
+use super::sorting_gpu::GpuSorted;
 use crate::base::device::{Device, GpuSet};
 use crate::base::error::{Error, Result};
 use crate::bwt::Bwt;
+use crate::engine::coded_transform::Sorted;
 use crate::engine::device_pool::gpu_numbers;
 use crate::gpu;
 use crate::gpu::process_ranks::Ranks;
-use crate::options::events::{Step, Timed};
+use crate::options::events::Step;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
@@ -57,6 +60,14 @@ impl JointSorter {
     #[cfg(test)]
     pub(super) fn fake(sort: impl FnMut(&[u8], u32) -> Result<Bwt> + Send + 'static) -> Self {
         JointSorter::Fake(Box::new(sort))
+    }
+
+    /// Frees the memory of the GPUs for other work. The GPUs of ranks keep it.
+    fn free(&mut self) -> Result<()> {
+        match self {
+            JointSorter::Own(sorter) => sorter.free(),
+            _ => Ok(()),
+        }
     }
 
     fn sort(&mut self, block: &[u8], sample_rate: u32) -> Result<Bwt> {
@@ -157,12 +168,19 @@ impl JointGpus {
         len > chosen.holds || is_alone && are_many && !one_codes
     }
 
-    /// Sorts a block with samples at the given rate. Returns `None` if the GPUs have failed since
-    /// [`JointGpus::take`] said that they take it.
+    /// Sorts a block with samples at the given rate. If `prover_threads` is given, a GPU restores
+    /// the result, which that many threads compare with the block; this fails if there is too
+    /// little memory. Returns `None` if the GPUs have failed since [`JointGpus::take`] said that
+    /// they take it.
     ///
     /// # Errors
     /// [`Error::Device`] if a GPU is not there or fails. The GPUs then take no more blocks.
-    pub(super) fn sort(&self, block: &[u8], sample_rate: u32) -> Result<Option<(Bwt, Vec<Timed>)>> {
+    pub(super) fn sort(
+        &self,
+        block: &[u8],
+        sample_rate: u32,
+        prover_threads: Option<usize>,
+    ) -> Result<Option<GpuSorted>> {
         let mut open = self
             .sorter
             .lock()
@@ -178,15 +196,47 @@ impl JointGpus {
         let sorted = sorter.and_then(|mut sorter| {
             let from = Instant::now();
             let sorted = sorter.sort(block, sample_rate);
+            let sorted = sorted.map(|bwt| {
+                let mut done = GpuSorted::of(Sorted::Bwt(bwt));
+                done.steps
+                    .push((Step::Sort(device), from, Instant::now()));
+                if let Some(threads) = prover_threads {
+                    self.prove(&mut sorter, &mut done, block, threads);
+                }
+                done
+            });
             if !matches!(sorted, Err(Error::Device(_))) {
                 *open = Some(sorter);
             }
-            Ok((sorted?, vec![(Step::Sort(device), from, Instant::now())]))
+            sorted
         });
         if matches!(sorted, Err(Error::Device(_))) {
             self.failed.store(true, Ordering::Relaxed);
         }
         sorted.map(Some)
+    }
+
+    /// Lets one GPU restore a result, in memory that the sort gives up. If that GPU fails, or has
+    /// too little memory, the result stays without proof.
+    fn prove(&self, sorter: &mut JointSorter, done: &mut GpuSorted, block: &[u8], threads: usize) {
+        let JointSorter::Own(_) = sorter else {
+            return;
+        };
+        let Some(&number) = self
+            .chosen()
+            .and_then(|chosen| chosen.numbers.first())
+        else {
+            return;
+        };
+        let from = Instant::now();
+        let proof = sorter
+            .free()
+            .and_then(|()| prove_joint(number, &done.sorted, block, threads));
+        if let Ok(proof) = proof {
+            done.proof = proof;
+            done.steps
+                .push((Step::Check, from, Instant::now()));
+        }
     }
 
     /// Stops the GPUs after a wrong result: they take no more blocks, and their memory is freed.
@@ -251,9 +301,8 @@ impl JointGpus {
 mod tests {
     use super::*;
     use crate::bwt::Sorter;
-    use crate::engine::coded_transform::Sorted;
     use crate::engine::encode::block_sorter::BlockSorter;
-    use crate::engine::encode::sorting_gpu::{GpuSorted, SortingGpu};
+    use crate::engine::encode::sorting_gpu::SortingGpu;
     use crate::options::events::{Event, Listener};
     use std::sync::Arc;
 
@@ -264,7 +313,7 @@ mod tests {
     fn one() -> SortingGpu {
         SortingGpu::fake(|block, rate| {
             let sorted = Sorted::Bwt(on_cpu(block, rate)?);
-            Ok(GpuSorted::unproved(sorted, None))
+            Ok(GpuSorted::of(sorted))
         })
     }
 
@@ -277,7 +326,7 @@ mod tests {
                 received.lock().unwrap().push(what);
             }
         });
-        let mut sorters = BlockSorter::of(vec![alone], listener);
+        let mut sorters = BlockSorter::of(vec![alone], listener).proving();
         sorters.together = together;
         (sorters, warnings)
     }

@@ -22,13 +22,12 @@ pub(super) struct GpuSorted {
     pub steps: Vec<Timed>,
 }
 
-#[cfg(test)]
 impl GpuSorted {
-    /// A result of a test's stand-in, which proves nothing.
-    pub(super) fn unproved(sorted: Sorted, counts: Option<[u32; 256]>) -> Self {
+    /// A result that is not proved yet.
+    pub(super) fn of(sorted: Sorted) -> Self {
         GpuSorted {
             sorted,
-            counts,
+            counts: None,
             proof: Proof::Missing,
             steps: Vec::new(),
         }
@@ -76,8 +75,8 @@ impl SortingGpu {
         let limits = limits.filter(|_| block_size <= gpu::MOST_BYTES);
         let coder = limits.and_then(|limits| {
             let mut encoder = gpu::BwtEncoder::new(number).ok()?;
-            encoder
-                .reserve(block_size, limits)
+            sorter
+                .reserve_encoder(&mut encoder, block_size, limits)
                 .ok()
                 .map(|()| (encoder, limits))
         });
@@ -86,7 +85,7 @@ impl SortingGpu {
         }
         let codes = coder.is_some();
         let prover = (proves && block_size <= gpu::MOST_BYTES)
-            .then(|| Prover::open(number, &mut sorter, block_size, sample_rate, codes));
+            .then(|| Prover::open(&mut sorter, task, number, codes));
         Ok(SortingGpu::Cuda(Box::new(CudaSorter {
             number,
             sorter,
@@ -143,9 +142,9 @@ impl CudaSorter {
             let (encoded, samples) = self
                 .sorter
                 .sort_and_encode(sample_rate, encoder, *limits)?;
-            let samples = samples.to_vec();
+            let samples = bwt::wide(samples.to_vec());
             let counts = encoded.byte_counts;
-            let coded = Instant::now();
+            let coded = encoded.ended;
             let transform = CodedTransform {
                 coded: encoder.take(encoded)?,
                 sample_rate,
