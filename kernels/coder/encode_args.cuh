@@ -38,6 +38,7 @@ struct SHARED EncodeArgs {
     uint8_t* coded;              // [0..n - 1] all coded slices
     uint32_t n, tiles, most_slices;
     uint32_t slice_runs;         // maximum number of runs in a slice
+    uint32_t spreads_runs;       // 1 if slices get fewer runs, so that the last has no fewer
     uint32_t slice_bytes;        // maximum number of bytes in a slice
 };
 

@@ -8,7 +8,7 @@
 //! pool, [`encode_slices_on`] and [`decode_slices_on`] the executor that they are given.
 
 use super::models::{Models, SymbolCounts};
-use super::slice_cuts::{SliceLimits, cut};
+use super::slice_cuts::{SliceCuts, SliceLimits, cut};
 use super::slice_symbols::SliceSymbols;
 use super::static_encoder::SliceEncoder;
 use super::static_rans::SliceJob;
@@ -50,6 +50,11 @@ impl<S: AsRef<[u8]>> CodedBwt<S> {
     }
 }
 
+/// The cuts of a BWT into slices of static rANS.
+pub(crate) fn static_cuts(on: Executor, bwt: &[u8], limits: SliceLimits) -> SliceCuts {
+    cut(on, bwt, limits, 1)
+}
+
 /// Codes a whole BWT in slices, in parallel on the current rayon pool.
 pub fn encode_slices(bwt: &[u8], limits: SliceLimits, coding: Coding) -> CodedBwt {
     encode_slices_on(Executor::current_pool(), bwt, limits, coding)
@@ -68,6 +73,7 @@ pub(crate) fn encode_slices_on(
         Coding::ContextMixing => 2,
     };
     let slices = cut(on, bwt, limits, step)
+        .slices
         .into_iter()
         .map(|range| &bwt[range]);
     let slices: Vec<&[u8]> = slices.collect();

@@ -10,11 +10,12 @@ mod peers;
 mod test_data;
 mod text_parts;
 
+pub(crate) use absent_network::encode_jointly;
 pub use absent_network::{JointSorter, NcclId, NcclProcessor, RankSorter};
 pub use interface::{
-    Built, DeviceInfo, JointReport, LcpReport, LcpRows, LcpView, MOST_BYTES, MOST_INVERTED,
-    MOST_NARROW, MOST_PINNED, MOST_SEARCHED, MOST_SORTED, MinimaArrays, Report, SortedBlock,
-    SortedText, Transferred,
+    Built, DeviceInfo, JointReport, JointlyEncoded, LcpReport, LcpRows, LcpView, MOST_BYTES,
+    MOST_INVERTED, MOST_NARROW, MOST_PINNED, MOST_SEARCHED, MOST_SORTED, MinimaArrays, Report,
+    SortedBlock, SortedText, Transferred,
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 

@@ -4,13 +4,16 @@
 //! function that the CPU encoder uses too. Only coded bytes are copied to the host.
 
 use crate::base::error::{Error, Result};
+use crate::base::threads;
 use crate::coder::device_tables::ModelArrays;
 use crate::coder::{CodedBwt, SliceLimits};
 use crate::gpu::coder::context_maps::ContextMaps;
 use crate::gpu::coder::encode_arrays::{EncodeArrays, EncodeShape, Encoding};
 use crate::gpu::coder::{run_slices, slice_contexts, slice_encode};
 use crate::gpu::interface::MOST_PINNED;
-use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer, measure};
+use crate::gpu::runtime::{
+    ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer, Staging, measure,
+};
 use std::time::Instant;
 
 /// Encodes BWTs on one GPU, on its own stream. Its memory grows to fit the largest block and is
@@ -20,6 +23,8 @@ pub struct BwtEncoder {
     memory: GrowingArena,
     /// Length of the BWT that was loaded, or 0.
     loaded: usize,
+    /// The shape of a part whose symbols were counted.
+    part: Option<EncodeShape>,
     steps: EncodeSteps,
 }
 
@@ -83,6 +88,7 @@ impl BwtEncoder {
         Ok(BwtEncoder {
             memory: GrowingArena::default(),
             loaded: 0,
+            part: None,
             steps: EncodeSteps {
                 gpu,
                 maps,
@@ -213,6 +219,60 @@ impl BwtEncoder {
         self.steps.gpu.ended(encoded)
     }
 
+    /// Copies a part of a BWT to the device, on up to `threads` threads, and counts its symbols as
+    /// [`ModelArrays::choose`] takes them. A slice has as many runs as the limits say.
+    pub(super) fn count_part(
+        &mut self,
+        bwt: &[u8],
+        limits: SliceLimits,
+        staging: &mut Staging,
+        threads: usize,
+    ) -> Result<Vec<u32>> {
+        let too_long = |_| Error::Usage("a part has fewer than 2^32 bytes".into());
+        let n = u32::try_from(bwt.len()).map_err(too_long)?;
+        let shape = EncodeShape::new(n, limits)?.of_part();
+        self.part = None;
+        let steps = &mut self.steps;
+        let arrays = allocate(&steps.gpu, &mut self.memory, shape)?;
+        // The stream of the copies may use the memory only after it is allocated on this one.
+        steps.gpu.wait()?;
+        let uploaded = staging.upload(&steps.gpu, arrays.bwt.first(n), |range, room| {
+            let part = &bwt[range.start as usize..range.end as usize];
+            threads::copy_portion(room, part, threads);
+        });
+        staging.ended(uploaded)?;
+        let encoding = Encoding::new(arrays, shape, steps.maps.address());
+        let counted = steps.count(&encoding);
+        steps.gpu.ended(counted)?;
+        self.part = Some(shape);
+        Ok(steps.words.first(ModelArrays::COUNTS).to_vec())
+    }
+
+    /// Encodes the part that was counted last by the tables of the whole BWT. Gives the decoded
+    /// sizes of its slices, and the coded slices.
+    pub(super) fn encode_part(&mut self, tables: &[u32]) -> Result<(Vec<u32>, Vec<Vec<u8>>)> {
+        let not_counted = || Error::Usage("no part was counted".into());
+        let shape = self.part.take().ok_or_else(not_counted)?;
+        let steps = &mut self.steps;
+        let arrays = allocate(&steps.gpu, &mut self.memory, shape)?;
+        let encoding = Encoding::new(arrays, shape, steps.maps.address());
+        let encoded = steps
+            .encode(&encoding, tables)
+            .and_then(|(raw, coded)| {
+                steps.download(arrays, coded.iter().sum())?;
+                Ok((raw, coded))
+            });
+        let (raw_sizes, coded_sizes) = steps.gpu.ended(encoded)?;
+        let mut bytes = steps
+            .bytes
+            .first(coded_sizes.iter().sum::<u32>() as usize);
+        let slice = |&size: &u32| {
+            let slice = bytes.split_off(..size as usize);
+            slice.expect("their sum").to_vec()
+        };
+        Ok((raw_sizes, coded_sizes.iter().map(slice).collect()))
+    }
+
     /// Copies the coded slices to the host, one behind the other.
     ///
     /// # Errors
@@ -278,37 +338,13 @@ impl EncodeSteps {
 
     /// Encodes the BWT in its array.
     fn run(&mut self, arrays: EncodeArrays, shape: EncodeShape) -> Result<EncodedSlices> {
-        let gpu = &self.gpu;
-        let at = HostWords::of(shape);
         let encoding = Encoding::new(arrays, shape, self.maps.address());
-        // Kernels read whole words, which may reach past the BWT and the coded words.
-        gpu.zero(arrays.bwt.part(shape.n..arrays.bwt.len()))?;
-        gpu.zero(arrays.words)?;
-        gpu.zero(arrays.slices)?;
-        run_slices::find_slices(gpu, &encoding)?;
-        slice_contexts::count_symbols(gpu, &encoding)?;
-        self.words
-            .download(gpu, arrays.counts, 0..at.tables)?;
-        gpu.wait()?;
+        self.count(&encoding)?;
         let mut models = Vec::new();
-        let words = self.words.reserve(gpu, at.all())?;
-        let counts = &words[..at.tables as usize];
+        let counts = self.words.first(ModelArrays::COUNTS);
         let byte_counts = *counts.last_chunk().expect("the bytes come last");
         let chosen = ModelArrays::choose(counts, &mut models);
-        words[at.tables as usize..at.slices as usize].copy_from_slice(&chosen.tables);
-        self.words
-            .upload_part(gpu, arrays.tables, at.tables..at.slices)?;
-        slice_encode::encode_slices(gpu, &encoding)?;
-        self.words
-            .download(gpu, arrays.slices.cast(), at.slices..at.starts)?;
-        self.words
-            .download(gpu, arrays.coded_starts, at.starts..at.count)?;
-        self.words
-            .download(gpu, arrays.slice_count, at.count..at.count + 1)?;
-        gpu.wait()?;
-        let sizes = at.sizes(self.words.first(at.all()), shape.n);
-        let wrong = || Error::Device("a GPU gave slices that do not fit the block".into());
-        let (raw_sizes, coded_sizes) = sizes.ok_or_else(wrong)?;
+        let (raw_sizes, coded_sizes) = self.encode(&encoding, &chosen.tables)?;
         Ok(EncodedSlices {
             models,
             raw_sizes,
@@ -318,6 +354,45 @@ impl EncodeSteps {
             shape,
             on_host: false,
         })
+    }
+
+    /// Finds the slices, and counts the symbols of their runs into the first words.
+    fn count(&mut self, encoding: &Encoding) -> Result<()> {
+        let gpu = &self.gpu;
+        let Encoding { arrays, shape, .. } = encoding;
+        // Kernels read whole words, which may reach past the BWT and the coded words.
+        gpu.zero(arrays.bwt.part(shape.n..arrays.bwt.len()))?;
+        gpu.zero(arrays.words)?;
+        gpu.zero(arrays.slices)?;
+        run_slices::find_slices(gpu, encoding)?;
+        slice_contexts::count_symbols(gpu, encoding)?;
+        let at = HostWords::of(*shape);
+        self.words.reserve(gpu, at.all())?;
+        self.words
+            .download(gpu, arrays.counts, 0..at.tables)?;
+        gpu.wait()
+    }
+
+    /// Encodes the slices by these tables. Gives the raw and the coded size of each.
+    fn encode(&mut self, encoding: &Encoding, tables: &[u32]) -> Result<(Vec<u32>, Vec<u32>)> {
+        let gpu = &self.gpu;
+        let Encoding { arrays, shape, .. } = encoding;
+        let at = HostWords::of(*shape);
+        let words = self.words.reserve(gpu, at.all())?;
+        words[at.tables as usize..at.slices as usize].copy_from_slice(tables);
+        self.words
+            .upload_part(gpu, arrays.tables, at.tables..at.slices)?;
+        slice_encode::encode_slices(gpu, encoding)?;
+        self.words
+            .download(gpu, arrays.slices.cast(), at.slices..at.starts)?;
+        self.words
+            .download(gpu, arrays.coded_starts, at.starts..at.count)?;
+        self.words
+            .download(gpu, arrays.slice_count, at.count..at.count + 1)?;
+        gpu.wait()?;
+        let sizes = at.sizes(self.words.first(at.all()), shape.n);
+        let wrong = || Error::Device("a GPU gave slices that do not fit the block".into());
+        sizes.ok_or_else(wrong)
     }
 }
 

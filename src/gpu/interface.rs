@@ -1,6 +1,7 @@
 //! Plain data that goes into the GPU code and comes out of it. Builds without CUDA (`absent`) use
 //! it too.
 
+use crate::coder::CodedBwt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -27,6 +28,15 @@ pub const MOST_NARROW: u32 = i32::MAX as u32;
 /// Largest block that a GPU searches, in bytes. The rows are counted in 32 bits, and so are the
 /// bytes and counters up to the end of the last line, which are some hundred more.
 pub const MOST_SEARCHED: u32 = u32::MAX - 1024;
+
+/// A BWT that was encoded in parts.
+#[derive(Debug)]
+pub struct JointlyEncoded {
+    /// All slices.
+    pub coded: CodedBwt,
+    /// Number of occurrences of each byte in the BWT.
+    pub byte_counts: [u64; 256],
+}
 
 /// The CUDA version and the architectures of the kernels in this build.
 #[derive(Debug)]

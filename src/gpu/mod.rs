@@ -40,6 +40,7 @@ mod inverse;
 mod inverse_bwt;
 #[cfg(test)]
 pub(crate) mod joint_checks;
+mod joint_encoder;
 mod joint_sorter;
 mod lcp;
 #[cfg(test)]
@@ -69,12 +70,13 @@ pub use bwt_encoder::{BwtEncoder, EncodedSlices};
 pub use extension_queries::ExtensionQueries;
 pub use gpu_lcp::GpuLcpSorter;
 pub use interface::{
-    Built, DeviceInfo, JointReport, LcpReport, LcpRows, LcpView, MOST_BYTES, MOST_INVERTED,
-    MOST_NARROW, MOST_PINNED, MOST_SEARCHED, MOST_SORTED, MinimaArrays, Report, SortedBlock,
-    SortedText, Transferred,
+    Built, DeviceInfo, JointReport, JointlyEncoded, LcpReport, LcpRows, LcpView, MOST_BYTES,
+    MOST_INVERTED, MOST_NARROW, MOST_PINNED, MOST_SEARCHED, MOST_SORTED, MinimaArrays, Report,
+    SortedBlock, SortedText, Transferred,
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 pub use inverse_bwt::GpuInverse;
+pub(crate) use joint_encoder::encode_jointly;
 pub use joint_sorter::JointSorter;
 pub use lcp_chunk::LcpChunk;
 pub use nccl_processor::NcclProcessor;

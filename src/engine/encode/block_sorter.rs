@@ -1,7 +1,7 @@
 //! Sorts the texts of blocks: several GPUs together, one leased GPU, or the CPU.
 
 use super::gpu_proof::Proof;
-use super::joint_gpus::JointGpus;
+use super::joint_gpus::{JointGpus, JointTask};
 use super::sorting_gpu::{GpuSorted, SortingGpu, SortingTask};
 use crate::base::device::Device;
 use crate::base::error::{Error, Result};
@@ -84,7 +84,7 @@ impl BlockSorter {
         let gpus = DevicePool::of(opener, rates, pool, options.run.listener.clone());
         gpus.announce(options.run.input_size);
         let ranks = options.run.ranks.clone();
-        let together = JointGpus::new(options.device, ranks, coded.is_some());
+        let together = JointGpus::new(options.device, ranks, coded);
         let cpu = CpuSorter::with(options.run.narrow);
         Ok(BlockSorter {
             gpus,
@@ -97,7 +97,7 @@ impl BlockSorter {
 
     #[cfg(test)]
     pub(super) fn with(gpus: DevicePool<SortingGpu>, pool: Threads) -> Self {
-        let together = JointGpus::new(Device::Cpu, None, false);
+        let together = JointGpus::new(Device::Cpu, None, None);
         BlockSorter {
             gpus,
             together,
@@ -138,8 +138,12 @@ impl BlockSorter {
         is_alone: bool,
     ) -> Result<(Sorted, Vec<Timed>)> {
         if self.together.take(text.len() as u64, is_alone) {
-            let threads = self.proves.then(|| self.pool.count());
-            match self.together.sort(text, sample_rate, threads) {
+            let task = JointTask {
+                sample_rate,
+                proves: self.proves,
+                pool: &self.pool,
+            };
+            match self.together.sort(text, task) {
                 Ok(Some(done)) if self.is_right(&done, text)? => {
                     return Ok((done.sorted, done.steps));
                 }
@@ -219,7 +223,7 @@ const WRONG: &str = "a GPU gave a transform that is not the block's";
 
 /// Returns true if the result of a GPU could be that of the text. `counts` says how often the GPU
 /// found each byte in a transform that it coded.
-pub(super) fn could_be(sorted: &Sorted, counts: Option<[u32; 256]>, text: &[u8]) -> bool {
+pub(super) fn could_be(sorted: &Sorted, counts: Option<[u64; 256]>, text: &[u8]) -> bool {
     match sorted {
         Sorted::Bwt(bwt) => could_be_of(bwt, text),
         Sorted::Coded(coded) => coded_could_be_of(coded, counts, text),
@@ -228,7 +232,7 @@ pub(super) fn could_be(sorted: &Sorted, counts: Option<[u32; 256]>, text: &[u8])
 
 /// Does the check of [`could_be_of`] for a coded transform, with the byte counts that the GPU took
 /// of it.
-fn coded_could_be_of(coded: &CodedTransform, counts: Option<[u32; 256]>, text: &[u8]) -> bool {
+fn coded_could_be_of(coded: &CodedTransform, counts: Option<[u64; 256]>, text: &[u8]) -> bool {
     let CodedTransform {
         coded,
         sample_rate,

@@ -21,8 +21,12 @@ use super::gpu_proof::prove_joint;
 use super::sorting_gpu::GpuSorted;
 use crate::base::device::{Device, GpuSet};
 use crate::base::error::{Error, Result};
+use crate::base::threads::Threads;
 use crate::bwt::Bwt;
-use crate::engine::coded_transform::Sorted;
+#[cfg(test)]
+use crate::coder::Effort;
+use crate::coder::{self, SliceLimits};
+use crate::engine::coded_transform::{CodedTransform, Sorted};
 use crate::engine::device_pool::gpu_numbers;
 use crate::gpu;
 use crate::gpu::process_ranks::Ranks;
@@ -62,14 +66,6 @@ impl JointSorter {
         JointSorter::Fake(Box::new(sort))
     }
 
-    /// Frees the memory of the GPUs for other work. The GPUs of ranks keep it.
-    fn free(&mut self) -> Result<()> {
-        match self {
-            JointSorter::Own(sorter) => sorter.free(),
-            _ => Ok(()),
-        }
-    }
-
     fn sort(&mut self, block: &[u8], sample_rate: u32) -> Result<Bwt> {
         let gpu::SortedText { bytes, samples } = match self {
             JointSorter::Own(sorter) => sorter.sort(block, sample_rate)?,
@@ -91,12 +87,22 @@ pub(super) struct JointGpus {
     ranks: Option<Ranks>,
     /// Minimum bytes of a block that the GPUs sort together.
     least: u64,
-    /// True if a GPU that sorts a block alone codes it too.
-    codes: bool,
+    /// Limits of the slices, if GPUs code the blocks too.
+    coded: Option<SliceLimits>,
     chosen: OnceLock<Option<ChosenGpus>>,
     /// The open GPUs. `None` before the first block, and after a failure.
     sorter: Mutex<Option<JointSorter>>,
     failed: AtomicBool,
+}
+
+/// What is done with a block that several GPUs sort.
+#[derive(Clone, Copy)]
+pub(super) struct JointTask<'a> {
+    pub sample_rate: u32,
+    /// True if the result is restored and compared with the block.
+    pub proves: bool,
+    /// The threads that copy, cut and compare. The caller is none of them.
+    pub pool: &'a Threads,
 }
 
 /// Several GPUs, and the largest block that each has the memory for.
@@ -110,9 +116,9 @@ struct ChosenGpus {
 }
 
 impl JointGpus {
-    /// Creates the pool of GPUs named by `device`, or of those of the helping `ranks`. If `codes`
-    /// is true, a GPU that sorts a block alone codes it too.
-    pub(super) fn new(device: Device, ranks: Option<Ranks>, codes: bool) -> Self {
+    /// Creates the pool of GPUs named by `device`, or of those of the helping `ranks`. If `coded` is
+    /// given, GPUs also code the blocks into slices of these limits.
+    pub(super) fn new(device: Device, ranks: Option<Ranks>, coded: Option<SliceLimits>) -> Self {
         let chosen = OnceLock::new();
         let sorter = Mutex::new(None);
         let failed = AtomicBool::new(false);
@@ -120,7 +126,7 @@ impl JointGpus {
             device,
             ranks,
             least: LEAST,
-            codes,
+            coded,
             chosen,
             sorter,
             failed,
@@ -143,11 +149,12 @@ impl JointGpus {
         let sorter = Mutex::new(Some(sorter));
         let failed = AtomicBool::new(false);
         let ranks = None;
+        let limits = SliceLimits::new(1 << 20, Effort::Default);
         JointGpus {
             device,
             ranks,
             least: 1,
-            codes,
+            coded: codes.then_some(limits),
             chosen,
             sorter,
             failed,
@@ -163,24 +170,18 @@ impl JointGpus {
         let Some(chosen) = self.chosen() else {
             return false;
         };
-        let one_codes = self.codes && len <= gpu::MOST_BYTES.into();
+        let one_codes = self.coded.is_some() && len <= gpu::MOST_BYTES.into();
         let are_many = self.ranks.is_none() && chosen.count >= MANY;
         len > chosen.holds || is_alone && are_many && !one_codes
     }
 
-    /// Sorts a block with samples at the given rate. If `prover_threads` is given, a GPU restores
-    /// the result, which that many threads compare with the block; this fails if there is too
-    /// little memory. Returns `None` if the GPUs have failed since [`JointGpus::take`] said that
-    /// they take it.
+    /// Sorts a block; codes the result, and restores it, if that was asked for and the GPUs have
+    /// the memory. Returns `None` if the GPUs have failed since [`JointGpus::take`] said that they
+    /// take it.
     ///
     /// # Errors
     /// [`Error::Device`] if a GPU is not there or fails. The GPUs then take no more blocks.
-    pub(super) fn sort(
-        &self,
-        block: &[u8],
-        sample_rate: u32,
-        prover_threads: Option<usize>,
-    ) -> Result<Option<GpuSorted>> {
+    pub(super) fn sort(&self, block: &[u8], task: JointTask) -> Result<Option<GpuSorted>> {
         let mut open = self
             .sorter
             .lock()
@@ -195,14 +196,12 @@ impl JointGpus {
         let sorter = open.take().map_or_else(|| self.open(), Ok);
         let sorted = sorter.and_then(|mut sorter| {
             let from = Instant::now();
-            let sorted = sorter.sort(block, sample_rate);
+            let sorted = sorter.sort(block, task.sample_rate);
             let sorted = sorted.map(|bwt| {
                 let mut done = GpuSorted::of(Sorted::Bwt(bwt));
                 done.steps
                     .push((Step::Sort(device), from, Instant::now()));
-                if let Some(threads) = prover_threads {
-                    self.prove(&mut sorter, &mut done, block, threads);
-                }
+                self.go_on(&mut sorter, &mut done, block, task);
                 done
             });
             if !matches!(sorted, Err(Error::Device(_))) {
@@ -216,26 +215,32 @@ impl JointGpus {
         sorted.map(Some)
     }
 
-    /// Lets one GPU restore a result, in memory that the sort gives up. If that GPU fails, or has
-    /// too little memory, the result stays without proof.
-    fn prove(&self, sorter: &mut JointSorter, done: &mut GpuSorted, block: &[u8], threads: usize) {
-        let JointSorter::Own(_) = sorter else {
+    /// Codes and restores a result, in memory that the sort gives up. Each step that fails is left
+    /// out: the CPU codes then, or restores.
+    fn go_on(&self, sorter: &mut JointSorter, done: &mut GpuSorted, block: &[u8], task: JointTask) {
+        let (JointSorter::Own(sorter), Some(chosen)) = (sorter, self.chosen()) else {
             return;
         };
-        let Some(&number) = self
-            .chosen()
-            .and_then(|chosen| chosen.numbers.first())
-        else {
+        let Some(&first) = chosen.numbers.first() else {
             return;
         };
-        let from = Instant::now();
-        let proof = sorter
-            .free()
-            .and_then(|()| prove_joint(number, &done.sorted, block, threads));
-        if let Ok(proof) = proof {
-            done.proof = proof;
-            done.steps
-                .push((Step::Check, from, Instant::now()));
+        let may_go_on = sorter.free().is_ok();
+        if let Some(limits) = self.coded.filter(|_| may_go_on) {
+            let from = Instant::now();
+            if let Ok(coded) = code_jointly(&chosen.numbers, &done.sorted, limits, task) {
+                (done.sorted, done.counts) = (coded.sorted, coded.counts);
+                done.steps
+                    .push((Step::Code(chosen.device), from, Instant::now()));
+            }
+        }
+        if task.proves && may_go_on {
+            let from = Instant::now();
+            let threads = task.pool.count();
+            if let Ok(proof) = prove_joint(first, &done.sorted, block, threads) {
+                done.proof = proof;
+                done.steps
+                    .push((Step::Check, from, Instant::now()));
+            }
         }
     }
 
@@ -297,6 +302,31 @@ impl JointGpus {
     }
 }
 
+/// Codes a transform on GPUs.
+fn code_jointly(
+    numbers: &[u32],
+    sorted: &Sorted,
+    limits: SliceLimits,
+    task: JointTask,
+) -> Result<GpuSorted> {
+    let Sorted::Bwt(bwt) = sorted else {
+        unreachable!("it is not coded yet");
+    };
+    let cuts = coder::static_cuts(task.pool.executor(), &bwt.bytes, limits);
+    let threads = task.pool.count();
+    let gpu::JointlyEncoded { coded, byte_counts } =
+        gpu::encode_jointly(numbers, &bwt.bytes, &cuts, limits, threads)?;
+    let transform = CodedTransform {
+        coded,
+        sample_rate: bwt.sample_rate,
+        samples: bwt.samples.clone(),
+    };
+    Ok(GpuSorted {
+        counts: Some(byte_counts),
+        ..GpuSorted::of(Sorted::Coded(transform))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -350,7 +380,7 @@ mod tests {
     #[test]
     fn one_gpu_or_none_named_is_none_of_several() {
         for device in ["cpu", "auto", "cuda:0"] {
-            let gpus = JointGpus::new(device.parse().unwrap(), None, false);
+            let gpus = JointGpus::new(device.parse().unwrap(), None, None);
             assert!(!gpus.take(1 << 40, true), "{device}");
         }
     }

@@ -17,7 +17,7 @@ pub(super) struct GpuSorted {
     /// The transform, coded or not.
     pub sorted: Sorted,
     /// If the transform is coded: how often each byte occurs in it.
-    pub counts: Option<[u32; 256]>,
+    pub counts: Option<[u64; 256]>,
     pub proof: Proof,
     pub steps: Vec<Timed>,
 }
@@ -143,7 +143,7 @@ impl CudaSorter {
                 .sorter
                 .sort_and_encode(sample_rate, encoder, *limits)?;
             let samples = bwt::wide(samples.to_vec());
-            let counts = encoded.byte_counts;
+            let counts = encoded.byte_counts.map(u64::from);
             let coded = encoded.ended;
             let transform = CodedTransform {
                 coded: encoder.take(encoded)?,

@@ -18,6 +18,8 @@ pub(crate) struct EncodeShape {
     slice_runs: u32,
     /// Maximum number of bytes in a slice.
     slice_bytes: u32,
+    /// True if slices get fewer runs, so that the last has no fewer than the others.
+    spreads_runs: bool,
 }
 
 impl EncodeShape {
@@ -32,6 +34,7 @@ impl EncodeShape {
             n,
             slice_runs: limit(limits.runs),
             slice_bytes: limit(limits.bytes),
+            spreads_runs: true,
         };
         // The lists of all slices are numbered in 32 bits, and so are items.
         let slices = shape.count_slices();
@@ -41,6 +44,14 @@ impl EncodeShape {
             return Err(Error::Usage(what.into()));
         }
         Ok(shape)
+    }
+
+    /// Makes every slice get as many runs as the limits allow, as in a part of a BWT.
+    pub(crate) fn of_part(self) -> Self {
+        EncodeShape {
+            spreads_runs: false,
+            ..self
+        }
     }
 
     /// Number of tiles in which runs are searched.
@@ -144,6 +155,7 @@ impl<'m> EncodeArrays<'m> {
             tiles: shape.tiles(),
             most_slices: shape.most_slices(),
             slice_runs: shape.slice_runs,
+            spreads_runs: shape.spreads_runs.into(),
             slice_bytes: shape.slice_bytes,
         }
     }

@@ -82,7 +82,7 @@ fn coded_on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
         sample_rate,
         samples,
     };
-    let counts = bwt::counts(&bytes, Executor::CALLING).map(|count| count as u32);
+    let counts = bwt::counts(&bytes, Executor::CALLING).map(|count| count as u64);
     Ok(GpuSorted {
         counts: Some(counts),
         ..GpuSorted::of(Sorted::Coded(transform))
@@ -186,7 +186,7 @@ fn coded_transforms_of_other_bytes_are_not_believed() {
     let Sorted::Coded(sound) = coded_on_cpu(b"banana", 2).unwrap().sorted else {
         panic!()
     };
-    type Change = fn(&mut CodedTransform, &mut [u32; 256]);
+    type Change = fn(&mut CodedTransform, &mut [u64; 256]);
     let changes: [Change; 4] = [
         |_, counts| counts[usize::from(b'a')] += 1,
         |transform, _| transform.samples[1] = 7,
