@@ -46,8 +46,8 @@ struct SHARED InverseArgs {
     uint2* lf_squared;         // [0..n] a Jump from each row
     uint64_t* links;           // [0..nodes - 1] a link from each node to the next
     uint64_t* followed;        // [0..nodes - 1] links of twice the reach
-    // [0..chunks * chunk_size - 1] parts of stretches, each at the end of its chunk; in the place of
-    // the ranks, which are not needed any more
+    // [0..chunks * chunk_size - 1] parts of stretches, each at the end of its chunk; in the place
+    // of the ranks, which are not needed any more
     uint8_t* symbols;
     // [0..chunks - nodes - 1] for each chunk that is not the first of its node: the node, and the
     // number of symbols of its stretch before the chunk. The first chunk of a node has the node's

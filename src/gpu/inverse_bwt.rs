@@ -3,7 +3,8 @@
 //! The copies go piece by piece on a second stream. One piece is copied in while the piece before
 //! it is counted, and one piece of text is copied out while the next is assembled.
 //!
-//! A block too large for pinned memory goes in and out by portions ([`GpuInverse::invert_portions`]).
+//! A block too large for pinned memory goes in and out by portions
+//! ([`GpuInverse::invert_portions`]).
 
 use super::bwt_decoder::BwtDecoder;
 use crate::base::error::{Error, Flaw, Result};
@@ -406,7 +407,8 @@ impl GpuInverse {
 /// by side have about as many.
 const MOST_DECODED: u64 = 2 << 30;
 
-/// Decodes slices to the beginning of `bytes`, up to `most` bytes at a time. Returns true if all are sound.
+/// Decodes slices to the beginning of `bytes`, up to `most` bytes at a time. Returns true if all
+/// are sound.
 fn decode_parts<S: AsRef<[u8]>>(
     decoder: &mut BwtDecoder,
     coded: &CodedBwt<S>,

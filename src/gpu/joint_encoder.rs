@@ -2,8 +2,8 @@
 //! runs: with the same bytes as the CPU encoder.
 //!
 //! The host finds the cuts of all slices. A part is a sequence of whole slices, so that each GPU
-//! finds the cuts of its own ones again. All parts share the models, which the host chooses from the
-//! sum of their counts of symbols.
+//! finds the cuts of its own ones again. All parts share the models, which the host chooses from
+//! the sum of their counts of symbols.
 //!
 //! Cost: 11 to 12 bytes of GPU memory per byte of a part, all parts at once.
 

@@ -27,14 +27,18 @@ use std::time::Instant;
 /// has so few slices that many blocks are decoded in the time of one.
 const LEASES: usize = 8;
 
+/// Number of leases per GPU for blocks above [`gpu::MOST_PINNED`]. Such a block fills a GPU; while it
+/// is copied, the GPU may work on another.
+const LEASES_OF_LARGE: usize = 2;
+
 /// Minimum number of threads among which the CPU divides the work on a transform.
 const LEAST_SHARE: usize = 4;
 
 /// Bytes of a GPU's memory per byte of a very large block.
 const BYTES_OF_BLOCK: u64 = 15;
 
-/// Largest block of up to `block_size` bytes that every GPU of a device has the memory for. Blocks of
-/// up to [`gpu::MOST_PINNED`] are taken to fit, since asking the driver takes long.
+/// Largest block of up to `block_size` bytes that every GPU of a device has the memory for. Blocks
+/// of up to [`gpu::MOST_PINNED`] are taken to fit, since asking the driver takes long.
 fn most_on_gpu(block_size: u64, device: Device) -> u64 {
     let is_on_gpus = gpu::is_built() && device != Device::Cpu;
     if block_size <= gpu::MOST_PINNED || !is_on_gpus {
@@ -74,7 +78,11 @@ impl BlockInverter {
         let most = most_on_gpu(block_size, options.device);
         let threads = options.thread_count();
         let open = move |number| InvertingGpu::open(number, most, threads);
-        let opener = Opener::new(options.device, workers, LEASES, open)?;
+        let leases = match block_size > gpu::MOST_PINNED {
+            true => LEASES_OF_LARGE,
+            false => LEASES,
+        };
+        let opener = Opener::new(options.device, workers, leases, open)?;
         let rates = Rates {
             most: Rates::INVERT.most.min(most.max(gpu::MOST_PINNED)),
             ..Rates::INVERT

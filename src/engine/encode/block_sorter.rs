@@ -182,8 +182,8 @@ impl BlockSorter {
         self
     }
 
-    /// True if the result of GPUs is that of the text, or, if it was not to be proved, could be. The
-    /// CPU proves what no GPU had the memory for.
+    /// True if the result of GPUs is that of the text, or, if it was not to be proved, could be.
+    /// The CPU proves what no GPU had the memory for.
     fn is_right(&self, done: &GpuSorted, text: &[u8]) -> Result<bool> {
         match (done.proof, &done.sorted) {
             (Proof::Restored, _) => Ok(true),

@@ -13,7 +13,6 @@
 //! 4 GB of a tar take 7 % longer on 16 threads, whose filters are what the GPU waits for (28
 //! November 2026).
 
-use super::sorting_gpu::SortingTask;
 use crate::base::error::{Error, Result};
 use crate::base::threads;
 use crate::engine::coded_transform::{CodedTransform, Sorted};
@@ -45,6 +44,18 @@ impl Proof {
     }
 }
 
+/// The blocks that a prover is opened for.
+#[derive(Clone, Copy)]
+pub(super) struct ProofTask {
+    /// Maximum bytes of a block.
+    pub block_size: u32,
+    pub sample_rate: u32,
+    /// True if the GPU codes the blocks too.
+    pub codes: bool,
+    /// Maximum number of threads that copy and compare a very large block.
+    pub threads: usize,
+}
+
 /// Restores on one GPU what that GPU made.
 pub(super) struct Prover {
     inverse: GpuInverse,
@@ -54,17 +65,11 @@ pub(super) struct Prover {
 }
 
 impl Prover {
-    /// Opens a prover on GPU `number`, for the blocks of a task that `sorter`, on the same GPU,
-    /// sorts.
+    /// Opens a prover on GPU `number`, for blocks that `sorter`, on the same GPU, sorts.
     ///
     /// # Errors
     /// [`Error::Device`] if the GPU has too little memory or fails.
-    pub(super) fn open(
-        sorter: &mut GpuSorter,
-        task: SortingTask,
-        number: u32,
-        codes: bool,
-    ) -> Result<Self> {
+    pub(super) fn open(number: u32, sorter: &mut GpuSorter, task: ProofTask) -> Result<Self> {
         let n = task.block_size;
         let mut inverse = GpuInverse::new(number)?;
         let samples = n.div_ceil(task.sample_rate);
@@ -72,7 +77,7 @@ impl Prover {
             true => inverse.reserve_portions(n.into(), samples),
             false => inverse.reserve(n, samples),
         })?;
-        let decoder = match codes {
+        let decoder = match task.codes {
             true => {
                 let mut decoder = BwtDecoder::new(number)?;
                 // A large block is decoded in parts of 2 GiB.

@@ -5,9 +5,13 @@
 //! memory. The second is a block that is alone in its stream, so that the other GPUs would be idle,
 //! if there are at least 8 GPUs. (Two GPUs take 0.6 to 0.8 times the time of one,
 //! `kernels/README.md`, which the check of their result outweighs.) Two other kinds stay with one
-//! GPU. One is a block of up to [`gpu::MOST_BYTES`] bytes that the GPU codes too: coding takes
-//! longer than sorting, and threads code a block that several GPUs have sorted. The other is a
-//! small block, whose rounds would wait for messages.
+//! GPU. One is a block of up to [`gpu::MOST_BYTES`] bytes that the GPU codes too, since then its
+//! transform does not leave the GPU. The other is a small block, whose rounds would wait for
+//! messages.
+//!
+//! After the sort its memory is freed. Then the GPUs code the transform, each some slices, and one
+//! of them restores the block from what will be written (`gpu_proof`). The GPUs of other processes
+//! do neither.
 //!
 //! If other processes help, their GPUs take part, and only the first kind of blocks is sorted
 //! together. For blocks that one GPU holds, ranks add only the way over the network.
@@ -116,8 +120,8 @@ struct ChosenGpus {
 }
 
 impl JointGpus {
-    /// Creates the pool of GPUs named by `device`, or of those of the helping `ranks`. If `coded` is
-    /// given, GPUs also code the blocks into slices of these limits.
+    /// Creates the pool of GPUs named by `device`, or of those of the helping `ranks`. If `coded`
+    /// is given, GPUs also code the blocks into slices of these limits.
     pub(super) fn new(device: Device, ranks: Option<Ranks>, coded: Option<SliceLimits>) -> Self {
         let chosen = OnceLock::new();
         let sorter = Mutex::new(None);

@@ -1,7 +1,7 @@
 //! One leased GPU that sorts blocks, and codes them if it has the memory for that too. It proves
 //! what it made by restoring it (`gpu_proof`).
 
-use super::gpu_proof::{Proof, Prover};
+use super::gpu_proof::{Proof, ProofTask, Prover};
 use crate::base::device::{Device, GpuSet};
 use crate::base::error::Result;
 use crate::base::threads;
@@ -83,9 +83,14 @@ impl SortingGpu {
         if coder.is_none() {
             sorter.reserve_output(block_size)?;
         }
-        let codes = coder.is_some();
+        let proof = ProofTask {
+            block_size,
+            sample_rate,
+            codes: coder.is_some(),
+            threads,
+        };
         let prover = (proves && block_size <= gpu::MOST_BYTES)
-            .then(|| Prover::open(&mut sorter, task, number, codes));
+            .then(|| Prover::open(number, &mut sorter, proof));
         Ok(SortingGpu::Cuda(Box::new(CudaSorter {
             number,
             sorter,

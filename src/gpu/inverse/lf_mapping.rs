@@ -126,8 +126,8 @@ pub(crate) struct InverseArrays<'m> {
     /// needed any more once LF is squared.
     pub text: Array<'m, u8>,
     pub samples: Array<'m, u64>,
-    /// Two words, of which the first is in the end not 0 if this is the BWT of no text or the samples are not its
-    /// own.
+    /// Two words, of which the first is in the end not 0 if this is the BWT of no text or the
+    /// samples are not its own.
     pub contradictions: Array<'m, u32>,
     counts: Array<'m, u32>,
     offsets: Array<'m, u32>,
