@@ -149,10 +149,10 @@ impl GpuInverse {
         pub fn input(&mut self, _len: usize) -> Result<&mut [u8]>;
         pub fn reserve_portions(&mut self, _n: u64, _samples: u32) -> Result<()>;
         pub fn invert_input(&mut self, _sample_rate: u32, _samples: &[u64]) -> Result<&[u8]>;
-        pub fn invert_coded(
+        pub fn invert_coded[S: AsRef<[u8]>](
             &mut self,
             _decoder: &mut BwtDecoder,
-            _coded: &CodedBwt,
+            _coded: &CodedBwt<S>,
             _sample_rate: u32,
             _samples: &[u64],
         ) -> Result<Option<(Instant, &[u8])>>;

@@ -161,10 +161,10 @@ impl GpuInverse {
     ///
     /// # Errors
     /// Those of [`Self::invert_input`] and of [`BwtDecoder::decode`].
-    pub fn invert_coded(
+    pub fn invert_coded<S: AsRef<[u8]>>(
         &mut self,
         decoder: &mut BwtDecoder,
-        coded: &CodedBwt,
+        coded: &CodedBwt<S>,
         sample_rate: u32,
         samples: &[u64],
     ) -> Result<Option<(Instant, &[u8])>> {

@@ -27,8 +27,8 @@ use std::time::Instant;
 /// has so few slices that many blocks are decoded in the time of one.
 const LEASES: usize = 8;
 
-/// Number of leases per GPU for blocks above [`gpu::MOST_PINNED`]. Such a block fills a GPU; while it
-/// is copied, the GPU may work on another.
+/// Number of leases per GPU for blocks above [`gpu::MOST_PINNED`]. Such a block fills a GPU; while
+/// it is copied, the GPU may work on another.
 const LEASES_OF_LARGE: usize = 2;
 
 /// Minimum number of threads among which the CPU divides the work on a transform.

@@ -14,15 +14,14 @@ pub(super) fn is_decoded_on_gpus(header: &BlockHeader) -> bool {
 }
 
 /// Returns the transform of such a block.
-pub(super) fn coded_transform(shape: Shape, parts: &BwtPayload) -> CodedTransform {
+pub(super) fn coded_transform<'p>(
+    shape: Shape,
+    parts: &BwtPayload<'p>,
+) -> CodedTransform<&'p [u8]> {
     let coded = CodedBwt {
         models: parts.models.to_vec(),
         raw_sizes: parts.raw_sizes.clone(),
-        slices: parts
-            .slices
-            .iter()
-            .map(|slice| slice.to_vec())
-            .collect(),
+        slices: parts.slices.clone(),
     };
     CodedTransform {
         coded,

@@ -18,7 +18,7 @@ pub(super) enum InvertJob<'a> {
     /// The text replaces the transform's bytes. If that fails, the bytes are unchanged.
     Bwt(&'a mut Bwt),
     /// A coded transform, and memory of the text's length.
-    Coded(&'a CodedTransform, &'a mut [u8]),
+    Coded(&'a CodedTransform<&'a [u8]>, &'a mut [u8]),
 }
 
 #[cfg(test)]
@@ -163,7 +163,7 @@ impl CudaInverter {
 
     fn decode_and_invert(
         &mut self,
-        transform: &CodedTransform,
+        transform: &CodedTransform<&[u8]>,
         text: &mut [u8],
     ) -> Result<Vec<Timed>> {
         let gpu = self.gpu();

@@ -335,7 +335,9 @@ fn code_jointly(
 mod tests {
     use super::*;
     use crate::bwt::Sorter;
-    use crate::engine::encode::block_sorter::BlockSorter;
+    use crate::coder::Coding;
+    use crate::engine::encode::block_sorter::{BlockSorter, could_be};
+    use crate::engine::encode::gpu_proof::Proof;
     use crate::engine::encode::sorting_gpu::SortingGpu;
     use crate::options::events::{Event, Listener};
     use std::sync::Arc;
@@ -438,6 +440,50 @@ mod tests {
             }
             let warning = "a GPU gave a transform that is not the block's; sorting on the CPU";
             assert_eq!(*warnings.lock().unwrap(), [warning]);
+        }
+    }
+
+    /// Two streams of a real GPU stand for two GPUs.
+    #[test]
+    fn several_gpus_code_and_restore_what_they_sort() {
+        if gpu::testing::gpu().is_none() {
+            return;
+        }
+        const RATE: u32 = 1 << 12;
+        let block = crate::cases::text(300_000);
+        let sorter = gpu::JointSorter::new(&[0, 0]).unwrap();
+        let mut gpus = JointGpus::of(2, JointSorter::Own(sorter), 1, true);
+        gpus.chosen = Some(ChosenGpus {
+            device: Device::Auto,
+            numbers: vec![0, 0],
+            count: 2,
+            holds: 1,
+        })
+        .into();
+        let limits = gpus.coded.unwrap();
+        let bwt = on_cpu(&block, RATE).unwrap();
+        let expected = Sorted::Coded(CodedTransform {
+            coded: coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans),
+            sample_rate: RATE,
+            samples: bwt.samples.clone(),
+        });
+        for proves in [true, false, true] {
+            let task = JointTask {
+                sample_rate: RATE,
+                proves,
+                pool: &Threads::Calling,
+            };
+            let done = gpus.sort(&block, task).unwrap().unwrap();
+            assert!(done.sorted == expected);
+            assert_eq!(done.proof == Proof::Restored, proves);
+            assert!(could_be(&done.sorted, done.counts, &block));
+        }
+        let other = [&block[1..], b"x"].concat();
+        for sorted in [expected, Sorted::Bwt(bwt)] {
+            let proof = |text: &[u8]| prove_joint(0, &sorted, text, 2).unwrap();
+            assert_eq!(proof(&block), Proof::Restored);
+            assert_eq!(proof(&other), Proof::Differs);
+            assert_eq!(proof(&block[1..]), Proof::Differs);
         }
     }
 
