@@ -189,7 +189,7 @@ impl BwtEncoder {
     }
 
     uncallable! { self:
-        pub fn take(&mut self, _encoded: EncodedSlices) -> Result<CodedBwt>;
+        pub fn take(&mut self, _encoded: EncodedSlices, _threads: usize) -> Result<CodedBwt>;
     }
 }
 

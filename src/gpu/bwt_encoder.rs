@@ -135,22 +135,17 @@ impl BwtEncoder {
     pub fn encode(&mut self, bwt: &[u8], limits: SliceLimits) -> Result<CodedBwt> {
         self.load(bwt, limits)?;
         let encoded = self.encode_loaded(limits)?;
-        self.take(encoded)
+        self.take(encoded, 1)
     }
 
-    /// Copies the slices that were encoded last to the host.
+    /// Copies the slices that were encoded last to the host, on up to `threads` threads if they are
+    /// large.
     ///
     /// # Errors
     /// As [`BwtEncoder::encode`].
-    pub fn take(&mut self, encoded: EncodedSlices) -> Result<CodedBwt> {
-        let mut coded = self.download(&encoded)?;
-        let slice = |&size: &u32| {
-            coded
-                .split_off(..size as usize)
-                .expect("their sum")
-                .to_vec()
-        };
-        let slices = encoded.coded_sizes.iter().map(slice).collect();
+    pub fn take(&mut self, encoded: EncodedSlices, threads: usize) -> Result<CodedBwt> {
+        let bytes = self.download(&encoded)?;
+        let slices = threads::owned(&pieces(bytes, &encoded.coded_sizes), threads);
         Ok(CodedBwt {
             models: encoded.models,
             raw_sizes: encoded.raw_sizes,
@@ -250,7 +245,11 @@ impl BwtEncoder {
 
     /// Encodes the part that was counted last by the tables of the whole BWT. Gives the decoded
     /// sizes of its slices, and the coded slices.
-    pub(super) fn encode_part(&mut self, tables: &[u32]) -> Result<(Vec<u32>, Vec<Vec<u8>>)> {
+    pub(super) fn encode_part(
+        &mut self,
+        tables: &[u32],
+        threads: usize,
+    ) -> Result<(Vec<u32>, Vec<Vec<u8>>)> {
         let not_counted = || Error::Usage("no part was counted".into());
         let shape = self.part.take().ok_or_else(not_counted)?;
         let steps = &mut self.steps;
@@ -263,14 +262,11 @@ impl BwtEncoder {
                 Ok((raw, coded))
             });
         let (raw_sizes, coded_sizes) = steps.gpu.ended(encoded)?;
-        let mut bytes = steps
+        let bytes = steps
             .bytes
             .first(coded_sizes.iter().sum::<u32>() as usize);
-        let slice = |&size: &u32| {
-            let slice = bytes.split_off(..size as usize);
-            slice.expect("their sum").to_vec()
-        };
-        Ok((raw_sizes, coded_sizes.iter().map(slice).collect()))
+        let slices = threads::owned(&pieces(bytes, &coded_sizes), threads);
+        Ok((raw_sizes, slices))
     }
 
     /// Copies the coded slices to the host, one behind the other.
@@ -452,6 +448,15 @@ fn allocate<'m>(
     shape: EncodeShape,
 ) -> Result<EncodeArrays<'m>> {
     memory.fit(gpu, |arena| EncodeArrays::allocate(gpu, arena, shape))
+}
+
+/// The pieces of these sizes.
+fn pieces<'b>(mut bytes: &'b [u8], sizes: &[u32]) -> Vec<&'b [u8]> {
+    let mut piece = |&size: &u32| {
+        let piece = bytes.split_off(..size as usize);
+        piece.expect("their sum")
+    };
+    sizes.iter().map(&mut piece).collect()
 }
 
 /// Measures the bytes that the arrays take.

@@ -58,7 +58,9 @@ pub(crate) fn encode_jointly(
     let mut models = Vec::new();
     let chosen = ModelArrays::choose(&sums, &mut models);
     let coded = on_all(&mut parts, |part| {
-        let (raw_sizes, slices) = part.encoder.encode_part(&chosen.tables)?;
+        let (raw_sizes, slices) = part
+            .encoder
+            .encode_part(&chosen.tables, threads)?;
         match raw_sizes == part.raw_sizes {
             true => Ok(slices),
             false => Err(Error::Device("a GPU cut a transform wrongly".into())),

@@ -99,7 +99,7 @@ pub(super) struct JointGpus {
     failed: AtomicBool,
 }
 
-/// What is done with a block that several GPUs sort.
+/// The work on a block that several GPUs sort.
 #[derive(Clone, Copy)]
 pub(super) struct JointTask<'a> {
     pub sample_rate: u32,

@@ -151,7 +151,7 @@ impl CudaSorter {
             let counts = encoded.byte_counts.map(u64::from);
             let coded = encoded.ended;
             let transform = CodedTransform {
-                coded: encoder.take(encoded)?,
+                coded: encoder.take(encoded, self.threads)?,
                 sample_rate,
                 samples,
             };

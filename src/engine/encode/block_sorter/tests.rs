@@ -82,7 +82,7 @@ fn coded_on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
         sample_rate,
         samples,
     };
-    let counts = bwt::counts(&bytes, Executor::CALLING).map(|count| count as u64);
+    let counts = bwt::counts(&bytes, Executor::CALLING);
     Ok(GpuSorted {
         counts: Some(counts),
         ..GpuSorted::of(Sorted::Coded(transform))
