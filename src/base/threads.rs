@@ -133,19 +133,6 @@ pub(crate) fn are_equal(one: &[u8], other: &[u8], threads: usize) -> bool {
     !differ.into_inner()
 }
 
-/// Copies pieces to memory of their own. If they are large together, it uses up to `threads`
-/// threads, on the same terms.
-pub(crate) fn owned(pieces: &[&[u8]], threads: usize) -> Vec<Vec<u8>> {
-    const LARGE: usize = 64 << 20;
-    let len: usize = pieces.iter().map(|piece| piece.len()).sum();
-    let threads = if len < LARGE { 1 } else { threads.min(8) };
-    let mut copies = vec![Vec::new(); pieces.len()];
-    in_turn(copies.iter_mut().zip(pieces), threads, |(copy, piece)| {
-        *copy = piece.to_vec();
-    });
-    copies
-}
-
 /// Bytes that a thread takes of a portion at a time.
 const PORTION_PIECE: usize = 4 << 20;
 
@@ -156,7 +143,11 @@ fn copy_in_pieces(to: &mut [u8], from: &[u8], size: usize, threads: usize) {
 }
 
 /// Does `work` with each piece, on up to `threads` threads, which take them in turn.
-fn in_turn<T>(pieces: impl Iterator<Item = T> + Send, threads: usize, work: impl Fn(T) + Sync) {
+pub(crate) fn in_turn<T>(
+    pieces: impl Iterator<Item = T> + Send,
+    threads: usize,
+    work: impl Fn(T) + Sync,
+) {
     let pieces = Mutex::new(pieces);
     let next = || {
         pieces

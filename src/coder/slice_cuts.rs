@@ -84,6 +84,7 @@ impl<'b> RunBorders<'b> {
 #[derive(Debug)]
 pub(crate) struct SliceCuts {
     /// Number of runs behind which a slice ends, unless its bytes are too many.
+    #[allow(dead_code, reason = "the GPU code alone reads it")]
     pub runs: usize,
     pub slices: Vec<Range<usize>>,
 }

@@ -145,7 +145,7 @@ impl BwtEncoder {
     /// As [`BwtEncoder::encode`].
     pub fn take(&mut self, encoded: EncodedSlices, threads: usize) -> Result<CodedBwt> {
         let bytes = self.download(&encoded)?;
-        let slices = threads::owned(&pieces(bytes, &encoded.coded_sizes), threads);
+        let slices = owned(&pieces(bytes, &encoded.coded_sizes), threads);
         Ok(CodedBwt {
             models: encoded.models,
             raw_sizes: encoded.raw_sizes,
@@ -265,7 +265,7 @@ impl BwtEncoder {
         let bytes = steps
             .bytes
             .first(coded_sizes.iter().sum::<u32>() as usize);
-        let slices = threads::owned(&pieces(bytes, &coded_sizes), threads);
+        let slices = owned(&pieces(bytes, &coded_sizes), threads);
         Ok((raw_sizes, slices))
     }
 
@@ -457,6 +457,19 @@ fn pieces<'b>(mut bytes: &'b [u8], sizes: &[u32]) -> Vec<&'b [u8]> {
         piece.expect("their sum")
     };
     sizes.iter().map(&mut piece).collect()
+}
+
+/// Copies pieces to memory of their own, on up to `threads` threads (at most 8) if they are large
+/// together.
+fn owned(pieces: &[&[u8]], threads: usize) -> Vec<Vec<u8>> {
+    const LARGE: usize = 64 << 20;
+    let len: usize = pieces.iter().map(|piece| piece.len()).sum();
+    let threads = if len < LARGE { 1 } else { threads.min(8) };
+    let mut copies = vec![Vec::new(); pieces.len()];
+    threads::in_turn(copies.iter_mut().zip(pieces), threads, |(copy, piece)| {
+        *copy = piece.to_vec();
+    });
+    copies
 }
 
 /// Measures the bytes that the arrays take.
