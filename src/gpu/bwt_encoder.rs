@@ -243,10 +243,11 @@ impl BwtEncoder {
         Ok(steps.words.first(ModelArrays::COUNTS).to_vec())
     }
 
-    /// Encodes the part that was counted last by the tables of the whole BWT. Gives the decoded
-    /// sizes of its slices, and the coded slices.
+    /// Encodes the part that was counted last by the counts and the tables of the whole BWT. Gives
+    /// the decoded sizes of its slices, and the coded slices.
     pub(super) fn encode_part(
         &mut self,
+        counts: &[u32],
         tables: &[u32],
         threads: usize,
     ) -> Result<(Vec<u32>, Vec<Vec<u8>>)> {
@@ -255,12 +256,7 @@ impl BwtEncoder {
         let steps = &mut self.steps;
         let arrays = allocate(&steps.gpu, &mut self.memory, shape)?;
         let encoding = Encoding::new(arrays, shape, steps.maps.address());
-        let encoded = steps
-            .encode(&encoding, tables)
-            .and_then(|(raw, coded)| {
-                steps.download(arrays, coded.iter().sum())?;
-                Ok((raw, coded))
-            });
+        let encoded = steps.encode_part(&encoding, counts, tables);
         let (raw_sizes, coded_sizes) = steps.gpu.ended(encoded)?;
         let bytes = steps
             .bytes
@@ -367,6 +363,24 @@ impl EncodeSteps {
         self.words
             .download(gpu, arrays.counts, 0..at.tables)?;
         gpu.wait()
+    }
+
+    /// Encodes the slices of a part, and copies them to the host. A list of first symbols depends on
+    /// the bytes that occur anywhere in the BWT.
+    fn encode_part(
+        &mut self,
+        encoding: &Encoding,
+        counts: &[u32],
+        tables: &[u32],
+    ) -> Result<(Vec<u32>, Vec<u32>)> {
+        let arrays = encoding.arrays;
+        let all = HostWords::of(encoding.shape).all();
+        let words = self.words.reserve(&self.gpu, all)?;
+        words[..counts.len()].copy_from_slice(counts);
+        self.words.upload(&self.gpu, arrays.counts)?;
+        let (raw_sizes, coded_sizes) = self.encode(encoding, tables)?;
+        self.download(arrays, coded_sizes.iter().sum())?;
+        Ok((raw_sizes, coded_sizes))
     }
 
     /// Encodes the slices by these tables. Gives the raw and the coded size of each.

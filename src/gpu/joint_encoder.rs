@@ -60,7 +60,7 @@ pub(crate) fn encode_jointly(
     let coded = on_all(&mut parts, |part| {
         let (raw_sizes, slices) = part
             .encoder
-            .encode_part(&chosen.tables, threads)?;
+            .encode_part(&sums, &chosen.tables, threads)?;
         match raw_sizes == part.raw_sizes {
             true => Ok(slices),
             false => Err(Error::Device("a GPU cut a transform wrongly".into())),

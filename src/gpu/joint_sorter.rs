@@ -155,7 +155,8 @@ impl JointSorter {
     /// # Errors
     /// [`Error::Device`] if a GPU fails.
     pub fn free(&mut self) -> Result<()> {
-        (0..self.gpus.len()).try_for_each(|number| self.part(number).free())
+        let count = self.gpus.len();
+        Peers::run(count, |number, _| self.part(number).free()).map(drop)
     }
 
     /// Statistics of the last sort.
