@@ -365,8 +365,8 @@ impl EncodeSteps {
         gpu.wait()
     }
 
-    /// Encodes the slices of a part, and copies them to the host. A list of first symbols depends on
-    /// the bytes that occur anywhere in the BWT.
+    /// Encodes the slices of a part, and copies them to the host. A list of first symbols depends
+    /// on the bytes that occur anywhere in the BWT.
     fn encode_part(
         &mut self,
         encoding: &Encoding,

@@ -3,7 +3,7 @@
 //!
 //! The host finds the cuts of all slices. A part is a sequence of whole slices, so that each GPU
 //! finds the cuts of its own ones again. All parts share the models, which the host chooses from
-//! the sum of their counts of symbols.
+//! the sum of their counts of symbols, and the list of bytes that occur anywhere in the BWT.
 //!
 //! Cost: 11 to 12 bytes of GPU memory per byte of a part, all parts at once.
 
