@@ -10,10 +10,12 @@ mod peers;
 mod test_data;
 mod text_parts;
 
+pub(crate) use absent_network::encode_jointly;
 pub use absent_network::{JointSorter, NcclId, NcclProcessor, RankSorter};
 pub use interface::{
-    Built, DeviceInfo, JointReport, LcpReport, LcpRows, LcpView, MOST_BYTES, MOST_SEARCHED,
-    MOST_SORTED, MinimaArrays, Report, SortedBlock, SortedText, Transferred,
+    Built, DeviceInfo, JointReport, JointlyEncoded, LcpReport, LcpRows, LcpView, MOST_BYTES,
+    MOST_INVERTED, MOST_NARROW, MOST_PINNED, MOST_SEARCHED, MOST_SORTED, MinimaArrays, Report,
+    SortedBlock, SortedText, Transferred,
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 
@@ -75,6 +77,7 @@ pub struct BwtDecoder(Infallible);
 #[derive(Debug)]
 pub struct EncodedSlices {
     pub(crate) byte_counts: [u32; 256],
+    pub(crate) ended: Instant,
 }
 
 /// Searches on a GPU: not in this build.
@@ -107,6 +110,12 @@ impl GpuSorter {
         pub fn sort(&mut self, _block: &[u8], _sample_rate: u32) -> Result<SortedBlock>;
         pub fn input(&mut self, _len: usize) -> Result<&mut [u8]>;
         pub fn sort_input(&mut self, _sample_rate: u32) -> Result<SortedBlockView<'_>>;
+        pub fn reserve_encoder(
+            &self,
+            _encoder: &mut BwtEncoder,
+            _n: u32,
+            _limits: SliceLimits,
+        ) -> Result<()>;
         pub fn sort_and_encode(
             &mut self,
             _sample_rate: u32,
@@ -138,14 +147,31 @@ impl GpuInverse {
     uncallable! { self:
         pub fn reserve(&mut self, _n: u32, _samples: u32) -> Result<()>;
         pub fn input(&mut self, _len: usize) -> Result<&mut [u8]>;
-        pub fn invert_input(&mut self, _sample_rate: u32, _samples: &[u32]) -> Result<&[u8]>;
-        pub fn invert_coded(
+        pub fn reserve_portions(&mut self, _n: u64, _samples: u32) -> Result<()>;
+        pub fn invert_input(&mut self, _sample_rate: u32, _samples: &[u64]) -> Result<&[u8]>;
+        pub fn invert_coded[S: AsRef<[u8]>](
             &mut self,
             _decoder: &mut BwtDecoder,
-            _coded: &CodedBwt,
+            _coded: &CodedBwt<S>,
             _sample_rate: u32,
-            _samples: &[u32],
+            _samples: &[u64],
         ) -> Result<Option<(Instant, &[u8])>>;
+        pub fn invert_portions(
+            &mut self,
+            _n: u64,
+            _sample_rate: u32,
+            _samples: &[u64],
+            _fill: impl FnMut(Range<u64>, &mut [u8]),
+            _take: impl FnMut(Range<u64>, &[u8]),
+        ) -> Result<()>;
+        pub fn invert_coded_portions[S: AsRef<[u8]>](
+            &mut self,
+            _decoder: &mut BwtDecoder,
+            _coded: &CodedBwt<S>,
+            _sample_rate: u32,
+            _samples: &[u64],
+            _take: impl FnMut(Range<u64>, &[u8]),
+        ) -> Result<Option<Instant>>;
         pub fn memory(&self) -> usize;
         #[cfg(test)]
         pub fn fail_after(&self, _launches: u32);
@@ -163,8 +189,7 @@ impl BwtEncoder {
     }
 
     uncallable! { self:
-        pub fn reserve(&mut self, _n: u32, _limits: SliceLimits) -> Result<()>;
-        pub fn take(&mut self, _encoded: EncodedSlices) -> Result<CodedBwt>;
+        pub fn take(&mut self, _encoded: EncodedSlices, _threads: usize) -> Result<CodedBwt>;
     }
 }
 

@@ -145,7 +145,7 @@ impl RangeMinima {
             rows: &[],
         };
         let on_gpu = |gpu: &mut ExtensionQueries, id| gpu.least(&arrays(id), ranges, &mut found);
-        let fits_gpu = self.values.len() <= gpu::MOST_BYTES as usize;
+        let fits_gpu = self.values.len() <= gpu::MOST_NARROW as usize;
         if end == 0 || !fits_gpu || !self.gpu.answer(ranges.len(), on_gpu)? {
             self.gpu
                 .answer_on_cpu(ranges, &mut found, options, least)?;

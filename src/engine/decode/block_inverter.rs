@@ -27,8 +27,28 @@ use std::time::Instant;
 /// has so few slices that many blocks are decoded in the time of one.
 const LEASES: usize = 8;
 
+/// Number of leases per GPU for blocks above [`gpu::MOST_PINNED`]. Such a block fills a GPU; while
+/// it is copied, the GPU may work on another.
+const LEASES_OF_LARGE: usize = 2;
+
 /// Minimum number of threads among which the CPU divides the work on a transform.
 const LEAST_SHARE: usize = 4;
+
+/// Bytes of a GPU's memory per byte of a very large block.
+const BYTES_OF_BLOCK: u64 = 15;
+
+/// Largest block of up to `block_size` bytes that every GPU of a device has the memory for. Blocks
+/// of up to [`gpu::MOST_PINNED`] are taken to fit, since asking the driver takes long.
+fn most_on_gpu(block_size: u64, device: Device) -> u64 {
+    let is_on_gpus = gpu::is_built() && device != Device::Cpu;
+    if block_size <= gpu::MOST_PINNED || !is_on_gpus {
+        return block_size;
+    }
+    let gpus = gpu::devices().unwrap_or_default();
+    let least = gpus.iter().map(|gpu| gpu.memory).min();
+    let holds = least.unwrap_or_default() / BYTES_OF_BLOCK;
+    block_size.min(holds.clamp(gpu::MOST_PINNED, gpu::MOST_INVERTED))
+}
 
 /// Inverters on the CPU and on GPUs, shared by the threads that decode blocks.
 pub(super) struct BlockInverter {
@@ -55,10 +75,19 @@ impl BlockInverter {
         options: &Options,
     ) -> Result<Self> {
         // Larger blocks go to the CPU.
-        let most = block_size.min(gpu::MOST_BYTES.into()) as u32;
-        let open = move |number| InvertingGpu::open(number, most);
-        let opener = Opener::new(options.device, workers, LEASES, open)?;
-        let gpus = DevicePool::of(opener, Rates::INVERT, pool, options.run.listener.clone());
+        let most = most_on_gpu(block_size, options.device);
+        let threads = options.thread_count();
+        let open = move |number| InvertingGpu::open(number, most, threads);
+        let leases = match block_size > gpu::MOST_PINNED {
+            true => LEASES_OF_LARGE,
+            false => LEASES,
+        };
+        let opener = Opener::new(options.device, workers, leases, open)?;
+        let rates = Rates {
+            most: Rates::INVERT.most.min(most.max(gpu::MOST_PINNED)),
+            ..Rates::INVERT
+        };
+        let gpus = DevicePool::of(opener, rates, pool, options.run.listener.clone());
         Ok(BlockInverter::with(gpus, pool.clone(), options.run.narrow))
     }
 

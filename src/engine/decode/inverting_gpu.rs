@@ -2,6 +2,7 @@
 
 use crate::base::device::{Device, GpuSet};
 use crate::base::error::{Flaw, Result};
+use crate::base::threads;
 use crate::bwt::{self, Bwt};
 #[cfg(test)]
 use crate::coder;
@@ -9,6 +10,7 @@ use crate::engine::coded_transform::CodedTransform;
 use crate::gpu;
 use crate::options::DEFAULT_SAMPLE_RATE;
 use crate::options::events::{Step, Timed};
+use std::ops::Range;
 use std::time::Instant;
 
 /// A transform, and the memory for its text.
@@ -16,7 +18,7 @@ pub(super) enum InvertJob<'a> {
     /// The text replaces the transform's bytes. If that fails, the bytes are unchanged.
     Bwt(&'a mut Bwt),
     /// A coded transform, and memory of the text's length.
-    Coded(&'a CodedTransform, &'a mut [u8]),
+    Coded(&'a CodedTransform<&'a [u8]>, &'a mut [u8]),
 }
 
 #[cfg(test)]
@@ -41,7 +43,7 @@ impl<'a> InvertJob<'a> {
                 let mut bytes = vec![0; text.len()];
                 coder::decode_slices(&decoder, sizes, &coded.slices, &mut bytes)?;
                 let sample_rate = *sample_rate;
-                let samples = bwt::wide(samples.clone());
+                let samples = samples.clone();
                 text.copy_from_slice(&crate::bwt::invert(Bwt {
                     bytes,
                     sample_rate,
@@ -66,16 +68,23 @@ pub(super) enum InvertingGpu {
 
 impl InvertingGpu {
     /// Opens GPU `number`, with memory for blocks of up to `block_size` bytes and for the samples
-    /// of a usual index.
-    pub(super) fn open(number: u32, block_size: u32) -> Result<Self> {
+    /// of a usual index. Up to `threads` threads copy very large blocks.
+    pub(super) fn open(number: u32, block_size: u64, threads: usize) -> Result<Self> {
         let mut inverse = gpu::GpuInverse::new(number)?;
-        inverse.reserve(block_size, block_size.div_ceil(DEFAULT_SAMPLE_RATE))?;
         let mut decoder = gpu::BwtDecoder::new(number)?;
-        decoder.reserve(block_size)?;
+        let samples = block_size.div_ceil(DEFAULT_SAMPLE_RATE.into()) as u32;
+        if block_size > gpu::MOST_PINNED {
+            // Such blocks are alone on a GPU, and the decoder's memory grows to fit the first.
+            inverse.reserve_portions(block_size, samples)?;
+        } else {
+            inverse.reserve(block_size as u32, samples)?;
+            decoder.reserve(block_size as u32)?;
+        }
         Ok(InvertingGpu::Cuda(Box::new(CudaInverter {
             number,
             inverse,
             decoder,
+            threads,
         })))
     }
 
@@ -104,6 +113,7 @@ pub(super) struct CudaInverter {
     number: u32,
     inverse: gpu::GpuInverse,
     decoder: gpu::BwtDecoder,
+    threads: usize,
 }
 
 impl CudaInverter {
@@ -114,14 +124,18 @@ impl CudaInverter {
     fn invert(&mut self, bwt: &mut Bwt) -> Result<Vec<Timed>> {
         let gpu = self.gpu();
         let began = Instant::now();
+        let len = bwt.bytes.len();
+        if len as u64 > gpu::MOST_PINNED {
+            self.invert_by_portions(bwt)?;
+            return Ok(vec![(Step::Invert(gpu), began, Instant::now())]);
+        }
         self.inverse
-            .input(bwt.bytes.len())?
+            .input(len)?
             .copy_from_slice(&bwt.bytes);
         let from = Instant::now();
-        let samples = bwt::narrow(&bwt.samples);
         let text = self
             .inverse
-            .invert_input(bwt.sample_rate, &samples)?;
+            .invert_input(bwt.sample_rate, &bwt.samples)?;
         let to = Instant::now();
         bwt.bytes.copy_from_slice(text);
         Ok(vec![
@@ -131,9 +145,25 @@ impl CudaInverter {
         ])
     }
 
+    /// Inverts a very large block. If that fails, its bytes are unchanged.
+    fn invert_by_portions(&mut self, bwt: &mut Bwt) -> Result<()> {
+        let threads = self.threads;
+        let mut text = bwt::zeroed(bwt.bytes.len())?;
+        let fill = |range: Range<u64>, room: &mut [u8]| {
+            let part = &bwt.bytes[range.start as usize..range.end as usize];
+            threads::copy_portion(room, part, threads);
+        };
+        let n = bwt.bytes.len() as u64;
+        let rate = bwt.sample_rate;
+        self.inverse
+            .invert_portions(n, rate, &bwt.samples, fill, copy_to(&mut text, threads))?;
+        bwt.bytes = text;
+        Ok(())
+    }
+
     fn decode_and_invert(
         &mut self,
-        transform: &CodedTransform,
+        transform: &CodedTransform<&[u8]>,
         text: &mut [u8],
     ) -> Result<Vec<Timed>> {
         let gpu = self.gpu();
@@ -143,10 +173,26 @@ impl CudaInverter {
             sample_rate,
             samples,
         } = transform;
+        let damaged = Flaw("a slice is damaged");
+        if text.len() as u64 > gpu::MOST_PINNED {
+            if coded.raw_size() != text.len() as u64 {
+                return Err(Flaw::WRONG_SLICES.into());
+            }
+            let take = copy_to(text, self.threads);
+            let decoder = &mut self.decoder;
+            let decoded = self
+                .inverse
+                .invert_coded_portions(decoder, coded, *sample_rate, samples, take)?
+                .ok_or(damaged)?;
+            return Ok(vec![
+                (Step::Decode(gpu), began, decoded),
+                (Step::Invert(gpu), decoded, Instant::now()),
+            ]);
+        }
         let found = self
             .inverse
             .invert_coded(&mut self.decoder, coded, *sample_rate, samples)?;
-        let (decoded, found) = found.ok_or(Flaw("a slice is damaged"))?;
+        let (decoded, found) = found.ok_or(damaged)?;
         let to = Instant::now();
         text.copy_from_slice(found);
         Ok(vec![
@@ -154,5 +200,13 @@ impl CudaInverter {
             (Step::Invert(gpu), decoded, to),
             (Step::CopyOut, to, Instant::now()),
         ])
+    }
+}
+
+/// Copies ranges of a text to their places.
+fn copy_to(text: &mut [u8], threads: usize) -> impl FnMut(Range<u64>, &[u8]) {
+    move |range, bytes| {
+        let room = &mut text[range.start as usize..range.end as usize];
+        threads::copy_portion(room, bytes, threads);
     }
 }

@@ -52,6 +52,11 @@ impl<'m, T> Array<'m, T> {
 
     /// The items of a range.
     pub fn part(self, range: Range<u32>) -> Self {
+        self.long_part(range.start.into()..range.end.into())
+    }
+
+    /// The items of a range of an array that may have 2^32 items and more.
+    pub fn long_part(self, range: Range<u64>) -> Self {
         let start = range.start as usize;
         let end = range.end as usize;
         assert!(

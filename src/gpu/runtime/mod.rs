@@ -15,6 +15,7 @@
 //! | `transfers` | copies of arrays |
 //! | `arena` | device memory cut into arrays |
 //! | `pinned_buffer` | memory of the host that the device copies from and to |
+//! | `staging` | copies of ordinary memory by way of two pinned buffers |
 //! | `peer_access` | GPUs that read each other's memory |
 //! | `nccl` | sends between GPUs |
 
@@ -31,6 +32,7 @@ mod nccl;
 mod pause;
 mod peer_access;
 mod pinned_buffer;
+mod staging;
 mod transfers;
 pub(crate) mod tuning;
 
@@ -44,3 +46,4 @@ pub(crate) use nccl::Communicator;
 pub use nccl::NcclId;
 pub(crate) use pause::Pause;
 pub(crate) use pinned_buffer::PinnedBuffer;
+pub(crate) use staging::Staging;

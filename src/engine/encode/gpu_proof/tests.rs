@@ -65,7 +65,7 @@ fn restored(sorted: &Sorted) -> Option<Vec<u8>> {
             Bwt {
                 bytes,
                 sample_rate: *sample_rate,
-                samples: bwt::wide(samples.clone()),
+                samples: samples.clone(),
             }
         }
     };
