@@ -180,3 +180,69 @@ impl CudaDevice {
         Ok(kernel)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::runtime::{Arena, Gpu, PinnedBuffer};
+    use crate::gpu::testing::say;
+    use std::time::Instant;
+
+    /// Prints the times of the steps that open a GPU.
+    #[test]
+    #[ignore = "run alone: it measures the start of a process"]
+    fn times_of_opening() {
+        let mut last = Instant::now();
+        let began = last;
+        let mut step = |what: &str| {
+            let now = Instant::now();
+            let step = (now - last).as_secs_f64() * 1e3;
+            say(format!("{what}: {step:.2} ms, {:.2} in all", (now - began).as_secs_f64() * 1e3));
+            last = Instant::now();
+        };
+        assert!(has_driver());
+        step("the driver's library");
+        driver().unwrap();
+        step("cuInit");
+        CudaContext::device_count().unwrap();
+        step("the count of devices");
+        let context = CudaContext::new(0).unwrap();
+        step("context");
+        context
+            .set_flags(sys::CUctx_flags::CU_CTX_SCHED_YIELD)
+            .unwrap();
+        step("flags");
+        let mut modules = Vec::new();
+        for &(_, code) in FATBINS {
+            modules.push(
+                context
+                    .load_module(Ptx::from_binary(code.to_vec()))
+                    .unwrap(),
+            );
+        }
+        step("modules");
+        for &(file, code) in FATBINS {
+            modules.push(
+                context
+                    .load_module(Ptx::from_binary(code.to_vec()))
+                    .unwrap(),
+            );
+            step(&format!("{file} of {} bytes again", code.len()));
+        }
+        let gpu = Gpu::open(0).unwrap();
+        step("modules again, and the first stream and flags");
+        let gpu2 = Gpu::open(0).unwrap();
+        step("another stream and flags");
+        for _ in 0..3 {
+            let mut pinned = PinnedBuffer::<u8>::default();
+            pinned.reserve(&gpu, 32 << 20).unwrap();
+            step("32 MiB of pinned memory");
+            drop(pinned);
+            step("given back");
+        }
+        let arena = Arena::new(&gpu2, 1 << 30).unwrap();
+        step("1 GiB of device memory");
+        drop(arena);
+        step("given back");
+    }
+}

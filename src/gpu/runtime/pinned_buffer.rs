@@ -151,7 +151,10 @@ impl<T: DeviceRepr + ValidAsZeroBits> PinnedBuffer<T> {
         let stream = gpu.raw_stream()?;
         let items = &self.first(range.end as usize)[range.start as usize..];
         // SAFETY: the array is as long as `items`, which stay allocated.
-        gpu.check(unsafe { result::memcpy_htod_async(array.address(), items, stream) })
+        gpu.check(unsafe { result::memcpy_htod_async(array.address(), items, stream) })?;
+        #[cfg(test)]
+        super::faults::queued(gpu, "upload");
+        Ok(())
     }
 
     /// Queues a copy of an array to a range of the items. The items can be read when the work of
@@ -165,6 +168,9 @@ impl<T: DeviceRepr + ValidAsZeroBits> PinnedBuffer<T> {
         let stream = gpu.raw_stream()?;
         let items = &mut self.first_mut(range.end as usize)[range.start as usize..];
         // SAFETY: `items` are as long as the array and stay allocated.
-        gpu.check(unsafe { result::memcpy_dtoh_async(items, array.address(), stream) })
+        gpu.check(unsafe { result::memcpy_dtoh_async(items, array.address(), stream) })?;
+        #[cfg(test)]
+        super::faults::copied_out(gpu, "download", items);
+        Ok(())
     }
 }
