@@ -1,7 +1,7 @@
 //! Helpers that tests on a GPU share: the GPU itself, arrays made from slices, and segments of
 //! hostile shapes.
 
-pub(crate) use super::test_data::{one_network, random, say};
+pub(crate) use super::test_data::{lacks_memory, most_memory, one_network, random, say};
 use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
 use std::env;
 

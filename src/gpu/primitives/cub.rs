@@ -5,9 +5,9 @@
 //! number of items.
 
 use crate::base::error::{Error, Result};
-use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 #[cfg(test)]
 use crate::gpu::runtime::faults;
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 use std::ptr::null_mut;

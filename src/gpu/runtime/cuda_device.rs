@@ -197,7 +197,10 @@ mod tests {
         let mut step = |what: &str| {
             let now = Instant::now();
             let step = (now - last).as_secs_f64() * 1e3;
-            say(format!("{what}: {step:.2} ms, {:.2} in all", (now - began).as_secs_f64() * 1e3));
+            say(format!(
+                "{what}: {step:.2} ms, {:.2} in all",
+                (now - began).as_secs_f64() * 1e3
+            ));
             last = Instant::now();
         };
         assert!(has_driver());
