@@ -14,9 +14,13 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
+use std::thread;
 
 /// Size of a page in bytes. Pages are pinned as a whole.
 const PAGE: usize = 4096;
+
+/// Number of threads that touch pages.
+const TOUCHING: usize = 4;
 
 /// Pinned memory that grows to the size that is asked for.
 #[derive(Debug)]
@@ -63,10 +67,7 @@ impl PinnedPages {
         };
         // Touching the pages here lets other threads touch theirs; within the driver they would
         // wait.
-        for word in pages.words.iter_mut().step_by(PAGE / 8) {
-            // SAFETY: a word of the vector. The compiler would leave out an ordinary write.
-            unsafe { std::ptr::from_mut(word).write_volatile(0) };
-        }
+        touch(&mut pages.words);
         let stream = gpu.raw_stream();
         // SAFETY: the pages belong to `words` alone and stay in place until it is dropped. They are
         // unpinned before.
@@ -93,6 +94,24 @@ impl Drop for PinnedPages {
             let _ = unsafe { sys::cuMemHostUnregister(start.cast()) };
         }
     }
+}
+
+/// Touches all pages of an array of zeros, so that they are mapped: several threads do so if it is
+/// large.
+fn touch(words: &mut [u64]) {
+    let mut parts: Vec<&mut [u64]> = allocation::parts(words).collect();
+    let own = parts.len() / TOUCHING;
+    thread::scope(|scope| {
+        while parts.len() > own.max(1) {
+            let some = parts.split_off(parts.len() - own.max(1));
+            let work = || some.into_iter().for_each(allocation::touch_zeros);
+            // A thread that cannot be started leaves its pages to the driver.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
+        }
+        parts
+            .into_iter()
+            .for_each(allocation::touch_zeros);
+    });
 }
 
 impl<T: DeviceRepr + ValidAsZeroBits> PinnedBuffer<T> {

@@ -388,3 +388,43 @@ fn times_of_opening() {
     drop(gpu);
     step("all closed");
 }
+
+/// Prints when the first blocks of a stream of 256 MB are on GPUs, and when all is done.
+#[test]
+#[ignore = "run alone: it measures the start of a process"]
+fn times_of_a_stream() {
+    use crate::options::Options;
+    use crate::options::events::{Event, Step};
+    let text = cases::text(256 << 20);
+    let steps = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let heard = std::sync::Arc::clone(&steps);
+    let options = Options::new().input_size(text.len() as u64);
+    let options = options.on_event(move |event| match event {
+        Event::Done {
+            block,
+            step,
+            from,
+            to,
+        } => heard
+            .lock()
+            .unwrap()
+            .push((from, to, block, step)),
+        event => say(format!("{event:?}")),
+    });
+    let began = Instant::now();
+    crate::compress(&text[..], std::io::sink(), &options).unwrap();
+    let ended = began.elapsed();
+    let mut steps = steps.lock().unwrap().clone();
+    steps.sort_by_key(|(from, ..)| *from);
+    for (from, to, block, step) in steps {
+        let ms = |at: Instant| (at - began).as_secs_f64() * 1e3;
+        if !matches!(step, Step::Write) {
+            say(format!(
+                "{block} {step:?}: {:.1} to {:.1} ms",
+                ms(from),
+                ms(to)
+            ));
+        }
+    }
+    say(format!("all in {:.1} ms", ended.as_secs_f64() * 1e3));
+}
