@@ -181,6 +181,8 @@ mod tests {
     use crate::options::events::Listener;
     use crate::search::loaded_index::LoadedIndex;
 
+    type Change = fn(&mut [u32]);
+
     /// A GPU's numbers that are not the CPU's are found among few and among many, and the CPU does
     /// all. There is one warning.
     #[test]
@@ -191,9 +193,8 @@ mod tests {
         let patterns: Vec<&[u8]> = text.windows(4).step_by(7).collect();
         let few = &patterns[..3];
         let rows: Vec<u64> = (1..=9_000).collect();
-        type Lie = fn(&mut [u32]);
         // The last is what no sample finds for sure: it is impossible.
-        let lies: [Lie; 3] = [
+        let lies: [Change; 3] = [
             |numbers| numbers.iter_mut().for_each(|n| *n += 1),
             |numbers| numbers.reverse(),
             |numbers| numbers[1] = u32::MAX,
@@ -226,7 +227,7 @@ mod tests {
             patterns: &[&[u8]],
             few: &[&[u8]],
             rows: &[u64],
-            gpu: Option<(usize, fn(&mut [u32]))>,
+            gpu: Option<(usize, Change)>,
         ) -> Self {
             let (listener, warnings) = Listener::of_warnings();
             let mut asked = 0;

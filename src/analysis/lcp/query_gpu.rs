@@ -16,12 +16,15 @@ use std::time::Instant;
 /// Number of queries that a thread takes at a time.
 const QUERIES: usize = 1 << 12;
 
+#[cfg(test)]
+type Lie = Box<dyn FnMut(&mut [u32]) + Send>;
+
 /// A GPU that answers queries.
 pub(super) enum AnsweringGpu {
     Cuda(Box<ExtensionQueries>),
     /// A test's stand-in for a GPU, which changes the answers of the CPU.
     #[cfg(test)]
-    Fake(Box<dyn FnMut(&mut [u32]) + Send>),
+    Fake(Lie),
 }
 
 impl AnsweringGpu {
