@@ -128,8 +128,8 @@ impl SearchingGpu {
     }
 }
 
-/// Returns true if `is_same` is true for what a GPU found for some of the patterns and the intervals
-/// that the CPU finds for them.
+/// Returns true if `is_same` is true for what a GPU found for some of the patterns and the
+/// intervals that the CPU finds for them.
 fn agree_with_cpu<P: AsRef<[u8]> + Sync, T>(
     index: &FmIndex,
     patterns: &[P],

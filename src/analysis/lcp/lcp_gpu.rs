@@ -32,8 +32,8 @@ impl LcpGpu {
     }
 }
 
-/// Checks some rows of the arrays of a text: the order of the suffix and the one before it, and both
-/// ends of what they have in common.
+/// Checks some rows of the arrays of a text: the order of the suffix and the one before it, and
+/// both ends of what they have in common.
 ///
 /// # Errors
 /// [`Error::Device`] if a row is wrong.
@@ -61,8 +61,8 @@ pub(super) fn check_rows(text: &[u8], arrays: &LcpArrays, least: u8) -> Result<(
     }
 }
 
-/// Returns true if the suffix at `a` can come directly before the one at `b`, with `length` bytes in
-/// common, which end before the first byte below `least`.
+/// Returns true if the suffix at `a` can come directly before the one at `b`, with `length` bytes
+/// in common, which end before the first byte below `least`.
 fn is_row(text: &[u8], a: usize, b: usize, length: usize, least: u8) -> bool {
     let [Some(one), Some(other)] = [text.get(a..), text.get(b..)] else {
         return false;

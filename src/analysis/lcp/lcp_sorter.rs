@@ -244,8 +244,9 @@ impl LcpSorter {
         done
     }
 
-    /// Finds by `find` what the arrays of a text show. If `is_true` says that the text has something
-    /// else, and the arrays came from a GPU, the GPUs are given up and the CPU finds it again.
+    /// Finds by `find` what the arrays of a text show. If `is_true` says that the text has
+    /// something else, and the arrays came from a GPU, the GPUs are given up and the CPU finds it
+    /// again.
     ///
     /// # Errors
     /// Those of `find`.

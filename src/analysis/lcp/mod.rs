@@ -37,9 +37,9 @@
 //! | `query_gpu` | the GPU that answers many queries at a time | 12 a query, up to 2^20 |
 //!
 //! If the options allow a GPU, it does the work that takes long enough to pay for it. Its results
-//! are the same. One row in 64 is compared with the text, and one query in 64 is answered by the CPU
-//! too. If the GPU fails, is found to be wrong or lacks the memory, the CPU does the work, and a
-//! warning says so ([`crate::Event`]).
+//! are the same. One row in 64 is compared with the text, and one query in 64 is answered by the
+//! CPU too. If the GPU fails, is found to be wrong or lacks the memory, the CPU does the work, and
+//! a warning says so ([`crate::Event`]).
 //!
 //! # Limits
 //!

@@ -1,5 +1,5 @@
-//! The GPU that answers many queries at a time, if the options allow it and it pays. The CPU answers
-//! some of them too.
+//! The GPU that answers many queries at a time, if the options allow it and it pays. The CPU
+//! answers some of them too.
 
 use crate::base::error::{Error, Result};
 use crate::base::spot_checks::spots;

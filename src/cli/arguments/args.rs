@@ -192,8 +192,8 @@ pub(crate) struct FileArgs {
     pub records: bool,
     /// When compressing, restore each block on the CPU before it is written, which finds errors of
     /// the CPU's own work too, and takes as much extra time as -t and a third more memory. Without
-    /// this, only what a GPU made is restored, on that GPU, and compared with the input; --no-verify
-    /// leaves that out. A block that fails is made again by the CPU
+    /// this, only what a GPU made is restored, on that GPU, and compared with the input;
+    /// --no-verify leaves that out. A block that fails is made again by the CPU
     #[arg(long, overrides_with = "no_verify")]
     pub verify: bool,
     /// When compressing, write what a GPU made without restoring it on that GPU first. This saves a

@@ -107,8 +107,8 @@ impl<G: Send + 'static> DevicePool<G> {
         self.queue.state().workload.announce(all);
     }
 
-    /// Announces as [`Self::announce`] does, before the first block is read. If the blocks, of up to
-    /// `len` bytes each, will need GPUs, these are opened while it is read.
+    /// Announces as [`Self::announce`] does, before the first block is read. If the blocks, of up
+    /// to `len` bytes each, will need GPUs, these are opened while it is read.
     pub(crate) fn announce_and_open(&self, all: u64, len: u64) {
         let mut state = self.queue.state();
         state.workload.announce(all);

@@ -223,8 +223,8 @@ fn blocks_above_2_gib() {
     }
 }
 
-/// Searches a block of the symbols from 0 up to `sigma`, repeated `count` times, and locates many of
-/// its rows.
+/// Searches a block of the symbols from 0 up to `sigma`, repeated `count` times, and locates many
+/// of its rows.
 fn search_repeated(gpu: &mut gpu::GpuSearch, sigma: usize, count: usize) -> Result<(), Error> {
     let index = FmIndex::new(of_repeated(sigma, count)).unwrap();
     let len = sigma * count;

@@ -158,8 +158,8 @@ impl CudaDevice {
         })
     }
 
-    /// Finds a kernel by its file and name, such as `keys/pack_symbols`. The file is loaded when its
-    /// first kernel is asked for: each kind of work needs only some of them.
+    /// Finds a kernel by its file and name, such as `keys/pack_symbols`. The file is loaded when
+    /// its first kernel is asked for: each kind of work needs only some of them.
     pub(super) fn kernel(&self, name: &'static str) -> Result<CudaFunction> {
         let mut loaded = self
             .loaded

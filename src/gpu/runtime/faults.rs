@@ -1,9 +1,9 @@
-//! Faults of a GPU's memory, made on purpose: one bit is flipped after one step, which is a launch, a
-//! call of CUB or a copy. For tests of what the checks of a GPU's result find.
+//! Faults of a GPU's memory, made on purpose: one bit is flipped after one step, which is a launch,
+//! a call of CUB or a copy. For tests of what the checks of a GPU's result find.
 //!
-//! The bit is one of the arrays that the step was given: those whose address was asked for since the
-//! step before ([`addressed`]). After a copy to the host it is one of the host's bytes. So most flips
-//! hit something that is used; bits of all arenas would mostly hit memory that is not.
+//! The bit is one of the arrays that the step was given: those whose address was asked for since
+//! the step before ([`addressed`]). After a copy to the host it is one of the host's bytes. So most
+//! flips hit something that is used; bits of all arenas would mostly hit memory that is not.
 //!
 //! Streams and arenas are those of the calling thread.
 

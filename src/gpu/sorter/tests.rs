@@ -140,8 +140,8 @@ fn transforms_are_coded_where_they_are() {
     say(format_args!("{blocks} blocks sorted and coded"));
 }
 
-/// Random bases, and in each `every`-th piece of them a run of up to 2^22 of one base or a copy with
-/// a few changes.
+/// Random bases, and in each `every`-th piece of them a run of up to 2^22 of one base or a copy
+/// with a few changes.
 fn bases(len: usize, every: usize) -> Vec<u8> {
     const PIECE: usize = 1 << 23;
     let mut state = 1_u64;
