@@ -3,8 +3,8 @@
 //! Copies of pinned memory run at the speed of the bus and without the processor; those of ordinary
 //! memory do not. Pinned memory takes long to get, so it is kept. The driver needs 13 ms to
 //! allocate 32 MiB, and blocks other calls meanwhile. Pinning huge pages that are already mapped
-//! takes one millisecond. With four threads that touch the pages, 32 MiB take 2.5 ms in all; with one
-//! they take 5.7 (H200).
+//! takes one millisecond. With four threads that touch the pages, 32 MiB take 2.5 ms in all; with
+//! one they take 5.7 (H200).
 
 use super::array::Array;
 use super::gpu_stream::Gpu;
