@@ -9,6 +9,8 @@
 mod huge_pages;
 
 pub(crate) use huge_pages::Zero;
+#[cfg(any(feature = "cuda", test))]
+pub(crate) use huge_pages::{parts, touch_zeros};
 use std::alloc::{Layout, alloc_zeroed};
 use std::cell::Cell;
 
@@ -87,6 +89,29 @@ pub(crate) fn copied<T: Copy>(values: &[T]) -> Option<Vec<T>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_are_all_of_an_array_and_touched_zeros_stay_zeros() {
+        for len in [0, 1, 1000, 1 << 20, (5 << 20) + 7] {
+            check_parts::<u8>(len);
+            check_parts::<u32>(len);
+            check_parts::<u64>(len);
+        }
+    }
+
+    fn check_parts<T: Zero + PartialEq + Default>(len: usize) {
+        let mut zeros = zeroed::<T>(len).unwrap();
+        assert_eq!(
+            parts(&mut zeros)
+                .map(|part| part.len())
+                .sum::<usize>(),
+            len
+        );
+        let later = parts(&mut zeros).skip(1);
+        later.for_each(|part| assert_eq!(part.as_ptr().align_offset(2 << 20), 0));
+        parts(&mut zeros).for_each(touch_zeros);
+        assert!(zeros.iter().all(|zero| *zero == T::default()));
+    }
 
     #[test]
     fn what_cannot_be_had_is_none() {

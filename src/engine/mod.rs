@@ -198,8 +198,8 @@
 //!   and the lease stays. A warning, if the CPU finds the block sound. Slices with the right counts
 //!   in a wrong order pass this check, unless the block is restored.
 //! - A GPU fails in a search (`search`) or with LCP arrays (`lcp`): the CPU takes over. A warning.
-//!   Rows and counts found by a search are checked to be possible, and the CPU searches again if
-//!   they are not. LCP arrays are checked to miss no long value.
+//!   Results that the table below shows to be wrong are such a failure: the CPU does the whole
+//!   batch or text. What was given out before stays.
 //!
 //! These failures are not covered:
 //!
@@ -216,8 +216,11 @@
 //! | the CPU's coding, filters, and putting together of a block | fields are put together again and compared; the rest by `--verify` alone | without `--verify`: errors of the CPU and of its memory |
 //! | a block that a GPU restored | the CRC-32 of its raw bytes | nothing |
 //! | slices that a GPU decoded for a search | the index's counts of bytes | the order of bytes, if the block is not restored |
-//! | rows and counts of a search on a GPU | that they are possible | rows and counts that are wrong but possible |
-//! | LCP arrays of a GPU | that no long value is missing | all other errors |
+//! | rows, counts and positions of a search on a GPU | all are possible; the CPU finds one in 64 too, and at least 16 of a batch | single ones that are wrong but possible |
+//! | LCP arrays of a GPU with all rows | no long value is missing; one row in 64 is compared with the text: the order of two suffixes, and both ends of what they have in common | single rows, the middle of long common prefixes |
+//! | range minima and extensions of a GPU | the CPU answers one query in 64 too, and at least 16 of a batch | single answers |
+//! | matches and overlaps of sequences from a GPU's LCP arrays | all bases of each are compared | matches that are missing, or that could be longer |
+//! | repeats in a collection | no GPU takes part; windows are compared byte by byte | |
 //!
 //! # Memory
 //! With `--memory`, a worker on a GPU needs less of the host's memory than one on the CPU. It is

@@ -6,7 +6,7 @@
 //! both ways ([`KeyedPositions`]). The value of a candidate is the number of bytes that it covers,
 //! at the average price of a byte so far, less its own price. If matches are long, a new distance
 //! is as good as the old one; if they are short, a repeat offset pays. Matches without such a
-//! position in them are missed unless they are at a repeat offset; these are short, and gain little.
+//! position in them are missed unless they are at a repeat offset; they are short, and gain little.
 //!
 //! The first stretch is parsed alone and gives the price of a byte; the others are then parsed in
 //! parallel. A parse begins somewhat before its stretch, so that at the start of the stretch it

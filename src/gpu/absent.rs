@@ -302,7 +302,7 @@ impl ExtensionQueries {
 /// Helpers of GPU tests in this build.
 #[cfg(test)]
 pub(crate) mod testing {
-    pub(crate) use super::test_data::{one_network, random, say};
+    pub(crate) use super::test_data::{lacks_memory, most_memory, one_network, random, say};
 
     /// Returns no GPU, and prints a note that says why.
     pub(crate) fn gpu() -> Option<()> {

@@ -82,8 +82,14 @@ impl BlockSorter {
             ..Rates::SORT
         };
         let gpus = DevicePool::of(opener, rates, pool, options.run.listener.clone());
-        gpus.announce(options.run.input_size);
         let ranks = options.run.ranks.clone();
+        match options.run.input_size {
+            // Several blocks come, and several GPUs do not take them together.
+            all if all > block_size && block_size <= LEASED && ranks.is_none() => {
+                gpus.announce_and_open(all, block_size);
+            }
+            all => gpus.announce(all),
+        }
         let together = JointGpus::new(options.device, ranks, coded);
         let cpu = CpuSorter::with(options.run.narrow);
         Ok(BlockSorter {

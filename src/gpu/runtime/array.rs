@@ -41,6 +41,8 @@ impl<'m, T> Array<'m, T> {
 
     /// Device address of the first item.
     pub fn address(self) -> u64 {
+        #[cfg(test)]
+        super::faults::addressed(self.address, self.size());
         self.address
     }
 

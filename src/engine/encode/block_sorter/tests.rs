@@ -331,6 +331,18 @@ fn many_blocks_open_a_gpu_before_their_turn() {
 }
 
 #[test]
+fn a_large_input_opens_a_gpu_before_its_first_block() {
+    let (sorters, open_now) = opened_on_demand(SortingGpu::fake(on_cpu));
+    for small in [0, 8 << 20] {
+        sorters.gpus.announce_and_open(small, 4 << 20);
+        assert!(!sorters.gpus.has_begun_opening());
+    }
+    sorters.gpus.announce_and_open(400 << 20, 4 << 20);
+    assert!(sorters.gpus.has_begun_opening());
+    open_now.send(()).unwrap();
+}
+
+#[test]
 fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
     // In a block of zeros, the shortest suffix is the first.
     const LEN: usize = 1 << 28;
