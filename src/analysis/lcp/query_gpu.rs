@@ -45,7 +45,7 @@ impl QueryGpu {
     /// Creates the GPU for one set of values. It is opened when queries need it.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) if a GPU is asked for and this build has no CUDA.
+    /// [`Error::Device`] if a GPU is asked for and this build has no CUDA.
     pub(super) fn new(options: &Options) -> Result<Self> {
         let opener = Opener::new(options.device, 1, 1, AnsweringGpu::open)?;
         Ok(Self::with(opener, options))

@@ -4,7 +4,7 @@
 //! every step. Linux backs an allocation with pages of 2 MiB if it is asked before the first touch;
 //! on other systems the arrays have ordinary pages. The kernel maps zeroed memory at the first
 //! touch, so the threads that fill a table share the cost of mapping it. Each thread should start
-//! in its own part ([`parts`]), because threads that touch the same page at the same time wait for
+//! in its own part (`parts`), because threads that touch the same page at the same time wait for
 //! each other.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
