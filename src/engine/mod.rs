@@ -198,29 +198,39 @@
 //!   and the lease stays. A warning, if the CPU finds the block sound. Slices with the right counts
 //!   in a wrong order pass this check, unless the block is restored.
 //! - A GPU fails in a search (`search`) or with LCP arrays (`lcp`): the CPU takes over. A warning.
-//!   Results that the table below shows to be wrong are such a failure: the CPU does the whole
-//!   batch or text. What was given out before stays.
+//!   Results that the checks of the next section show to be wrong are such a failure: the CPU does
+//!   the whole batch or text. Results that were given out before stay.
 //!
 //! These failures are not covered:
 //!
 //! - Waits: for a GPU that hangs, and at the end of the work for a GPU that is being opened.
 //! - Ends the work: a panic, or want of the host's memory. No partial file stays (`cli`).
-//! - The last column of the table below.
+//! - Errors that no check finds: the next section lists them.
 //!
 //! # Proof
 //!
-//! | result | proved by | not proved |
-//! |---|---|---|
-//! | a block that a GPU sorted, or sorted and coded | the GPU restores it from the host's copy, and the host compares all bytes | nothing; with `--no-verify`, an order of bytes with the right sums, and coded slices of the right sizes |
-//! | a block that several GPUs sorted, or sorted and coded | the same, on one of them, or the CPU inverts it | the same |
-//! | the CPU's coding, filters, and putting together of a block | fields are put together again and compared; the rest by `--verify` alone | without `--verify`: errors of the CPU and of its memory |
-//! | a block that a GPU restored | the CRC-32 of its raw bytes | nothing |
-//! | slices that a GPU decoded for a search | the index's counts of bytes | the order of bytes, if the block is not restored |
-//! | rows, counts and positions of a search on a GPU | all are possible; the CPU finds one in 64 too, and at least 16 of a batch | single ones that are wrong but possible |
-//! | LCP arrays of a GPU with all rows | no long value is missing; one row in 64 is compared with the text: the order of two suffixes, and both ends of what they have in common | single rows, the middle of long common prefixes |
-//! | range minima and extensions of a GPU | the CPU answers one query in 64 too, and at least 16 of a batch | single answers |
-//! | matches and overlaps of sequences from a GPU's LCP arrays | all bases of each are compared | matches that are missing, or that could be longer |
-//! | repeats in a collection | no GPU takes part; windows are compared byte by byte | |
+//! What proves a result, and which errors no check would find:
+//!
+//! - **A block that a GPU sorted, or sorted and coded.** The GPU restores it from the host's copy,
+//!   and the host compares all bytes. With `--no-verify` the sums and sizes are checked alone: an
+//!   order of bytes with the right sums is not found, nor a wrong word in a slice.
+//! - **A block that several GPUs sorted, or sorted and coded.** As before, by one of them; or the
+//!   CPU inverts it.
+//! - **The CPU's coding, filters, and putting together of a block.** Fields are put together again
+//!   and compared. Other errors of the CPU and of its memory are found by `--verify` alone.
+//! - **A block that a GPU restored.** The CRC-32 of its raw bytes.
+//! - **Slices that a GPU decoded for a search.** The index's counts of bytes. A wrong order of
+//!   bytes is not found if the block is not restored.
+//! - **Rows, counts and positions of a search on a GPU.** All are possible, and the CPU finds one
+//!   in 64 too, and at least 16 of a batch. Single ones that are wrong but possible are not found.
+//! - **LCP arrays of a GPU with all rows.** No long value is missing. One row in 64 is compared
+//!   with the text: the order of two suffixes, and both ends of what they have in common. Other
+//!   rows, and the middle of long common prefixes, are not compared.
+//! - **Range minima and extensions of a GPU.** The CPU answers one query in 64 too, and at least 16
+//!   of a batch. Single wrong answers are not found.
+//! - **Matches and overlaps of sequences from a GPU's LCP arrays.** All bases of each are compared.
+//!   Matches that are missing, or that could be longer, are not found.
+//! - **Repeats in a collection.** No GPU takes part, and windows are compared byte by byte.
 //!
 //! # Memory
 //! With `--memory`, a worker on a GPU needs less of the host's memory than one on the CPU. It is

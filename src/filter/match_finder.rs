@@ -387,17 +387,19 @@ mod tests {
         all
     }
 
+    /// The matches of a text, and the number of bytes that they leave.
+    fn found_in(text: &[u8]) -> (Vec<CodedMatch>, usize) {
+        let matches = find(text, &Threads::Calling).unwrap().unwrap();
+        let matched: usize = matches.iter().map(|found| found.length).sum();
+        (matches, text.len() - matched)
+    }
+
     #[test]
     fn repeats_are_found_and_only_once_looked_for_elsewhere() {
         for rate in [150, 1000] {
             let text = versions(rate);
             assert!(content_defined::is_repetitive(&text, &Threads::Calling).unwrap());
-            let matches = find(&text, &Threads::Calling).unwrap().unwrap();
-            let literals = text.len()
-                - matches
-                    .iter()
-                    .map(|found| found.length)
-                    .sum::<usize>();
+            let (matches, literals) = found_in(&text);
             assert!(literals < 60_000, "{literals} literals at {rate}");
             assert!(matches.len() < 5 * 50_000 / rate * 2);
         }
@@ -416,12 +418,7 @@ mod tests {
         let version = cases::random(50_000, 256);
         let run = vec![0; 100_000];
         let text = [&version[..], &run, &version, &run, &version, &run].concat();
-        let matches = find(&text, &Threads::Calling).unwrap().unwrap();
-        let literals = text.len()
-            - matches
-                .iter()
-                .map(|found| found.length)
-                .sum::<usize>();
+        let (matches, literals) = found_in(&text);
         assert!(literals < 50_200, "{literals} literals");
         assert!(matches.len() < 10, "{} matches", matches.len());
     }

@@ -264,11 +264,7 @@ impl GpuInverse {
     fn finish(&mut self, shape: InverseShape, samples: &[u64], from: Source) -> Result<()> {
         let contradictory = self.run(shape, samples, from);
         let contradictory = self.copies.ended(self.gpu.ended(contradictory))?;
-        if contradictory {
-            Err(Flaw::WRONG_SAMPLES.into())
-        } else {
-            Ok(())
-        }
+        agreement(contradictory)
     }
 
     /// Inverts a BWT whose pieces `bring` copies to the device, and gives the text to `take`.
@@ -284,11 +280,7 @@ impl GpuInverse {
         let contradictory = self.run_portions(shape, samples, &mut staging, bring, take);
         let contradictory = staging.ended(self.gpu.ended(contradictory));
         self.staging = Some(staging);
-        if contradictory? {
-            Err(Flaw::WRONG_SAMPLES.into())
-        } else {
-            Ok(())
-        }
+        agreement(contradictory?)
     }
 
     fn run_portions(
@@ -453,6 +445,14 @@ fn decode_parts<S: AsRef<[u8]>>(
 fn narrow(range: &Range<u64>) -> Range<u32> {
     let number = |n: u64| u32::try_from(n).expect("a block in pinned memory is below 2^32 bytes");
     number(range.start)..number(range.end)
+}
+
+/// Returns an error if the samples contradict the BWT.
+fn agreement(contradictory: bool) -> Result<()> {
+    match contradictory {
+        true => Err(Flaw::WRONG_SAMPLES.into()),
+        false => Ok(()),
+    }
 }
 
 #[cfg(test)]

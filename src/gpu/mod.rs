@@ -18,7 +18,9 @@
 //! | `coder` | slices of static rANS, both ways |
 //! | `lcp` | the LCP array, range minima and longest common extensions |
 //! | `gpu_sort` | a suffix sort as the sorters run it |
-//! | `bwt_encoder`, `joint_encoder`, `bwt_decoder`, `inverse_bwt`, `sorter`, `pattern_batches`, `gpu_lcp`, `extension_queries` | for the other rooms of `src`: a GPU with its memory, one kind of work each |
+//! | `sorter`, `bwt_encoder`, `bwt_decoder`, `inverse_bwt` | a GPU and its memory, for one work |
+//! | `joint_encoder` | a BWT coded in parts |
+//! | `pattern_batches`, `gpu_lcp`, `extension_queries` | the same for searches and LCP arrays |
 //! | `nccl_processor`, `part_sorter`, `joint_sorter`, `rank_sorter` | for the other rooms of `src`: sorts and exchanges of several GPUs |
 //! | `process_ranks` | processes with a GPU each that sort a block together |
 //!

@@ -33,6 +33,8 @@ use crate::coder::Effort;
 use crate::gpu::process_ranks::Ranks;
 use crate::options::events::{Event, Listener};
 use crate::options::run::Run;
+#[cfg(test)]
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// Maximum size of a block in bytes: a frame stores sizes in 40 bits.
@@ -238,6 +240,14 @@ impl Options {
     pub fn on_event(mut self, listen: impl Fn(Event) + Send + Sync + 'static) -> Self {
         self.run.listener = Listener::new(listen);
         self
+    }
+
+    /// Options that keep the warnings, and the list that they keep them in.
+    #[cfg(test)]
+    pub(crate) fn hearing_warnings(mut self) -> (Self, Arc<Mutex<Vec<String>>>) {
+        let (listener, warnings) = Listener::of_warnings();
+        self.run.listener = listener;
+        (self, warnings)
     }
 
     /// Adds an FM-index to the file, by which the file is searched without being decompressed.

@@ -84,10 +84,8 @@ mod tests {
     use crate::Options;
     use crate::cases;
     use crate::compress;
-    use crate::options::events::Event;
     use std::collections::HashMap;
     use std::io::Cursor;
-    use std::sync::{Arc, Mutex};
 
     /// Counts reads of a text in several blocks, batch after batch: at first by steps, then by the
     /// texts of the blocks when that pays.
@@ -179,18 +177,12 @@ mod tests {
         )
         .unwrap();
         for (memory, expected) in [(1 << 20, 1), (1 << 30, 0)] {
-            let warnings = Arc::new(Mutex::new(Vec::new()));
-            let heard = Arc::clone(&warnings);
             // A block on disk takes memory for each thread.
             let options = Options::new()
                 .device(Device::Cpu)
                 .threads(2)
                 .memory(memory);
-            let options = options.on_event(move |event| {
-                if let Event::Warning(what) = event {
-                    heard.lock().unwrap().push(what);
-                }
-            });
+            let (options, warnings) = options.hearing_warnings();
             let mut archive = Archive::open(Cursor::new(&file), &options).unwrap();
             let mut searcher = archive.searcher().unwrap();
             let reads: Vec<&[u8]> = text.windows(30).step_by(29).collect();
@@ -238,17 +230,11 @@ mod tests {
             (1 << 30, usize::MAX, 0),
             (1 << 30, 3, 0),
         ] {
-            let warnings = Arc::new(Mutex::new(Vec::new()));
-            let heard = Arc::clone(&warnings);
             let options = Options::new()
                 .device(Device::Cpu)
                 .threads(2)
                 .memory(memory);
-            let options = options.on_event(move |event| {
-                if let Event::Warning(what) = event {
-                    heard.lock().unwrap().push(what);
-                }
-            });
+            let (options, warnings) = options.hearing_warnings();
             let mut archive = Archive::open(Cursor::new(&file), &options).unwrap();
             let found = archive.locate(&["ACG"], limit).unwrap();
             assert_eq!(found[0].positions, all[..all.len().min(limit)]);

@@ -1,7 +1,8 @@
 //! A GPU that searches blocks in memory. The CPU searches for some of the patterns too, and follows
 //! some of the rows to their positions.
 //!
-//! What differs is an error of the GPU: the pool gives a warning, and the CPU does the whole batch.
+//! A difference counts as an error of the GPU: the pool gives a warning, and the CPU does the whole
+//! batch.
 
 use crate::base::error::{Error, Result};
 use crate::base::spot_checks::spots;

@@ -378,8 +378,6 @@ mod tests {
     use crate::base::error::{Bound, Error};
     use crate::cases;
     use crate::gpu::testing::gpu;
-    use crate::options::events::Event;
-    use std::sync::{Arc, Mutex};
 
     #[test]
     fn the_arrays_are_the_naive_ones_in_all_cases() {
@@ -455,17 +453,11 @@ mod tests {
         let options = Options::new().threads(2);
         let expected = LcpArrays::new(&text, &options.clone().device(Device::Cpu)).unwrap();
         for launches in 0..40 {
-            let heard = Arc::new(Mutex::new(Vec::new()));
-            let listener = Arc::clone(&heard);
             let options = options
                 .clone()
                 .device(Device::Cuda(GpuSet::one(0)));
-            let sorter = LcpSorter::new(&options.on_event(move |event| {
-                if let Event::Warning(what) = event {
-                    listener.lock().unwrap().push(what);
-                }
-            }));
-            let sorter = sorter.unwrap();
+            let (options, heard) = options.hearing_warnings();
+            let sorter = LcpSorter::new(&options).unwrap();
             let failing = sorter.gpus.lease(1, 1).unwrap().run(|gpu| {
                 match gpu {
                     LcpGpu::Cuda(gpu) => gpu.fail_after(launches),
@@ -498,13 +490,7 @@ mod tests {
             |arrays| arrays.suffixes[1_000..2_000].fill(7),
         ];
         for lie in lies {
-            let heard = Arc::new(Mutex::new(Vec::new()));
-            let listener = Arc::clone(&heard);
-            let options = options.clone().on_event(move |event| {
-                if let Event::Warning(what) = event {
-                    listener.lock().unwrap().push(what);
-                }
-            });
+            let (options, heard) = options.clone().hearing_warnings();
             let sorter = LcpSorter::lying(&options, lie);
             assert!((0..2).all(|_| sorter.sort(&text).unwrap() == expected));
             let heard = heard.lock().unwrap();

@@ -149,8 +149,6 @@ impl fmt::Debug for QueryGpu {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::events::Event;
-    use std::sync::Mutex;
 
     #[test]
     fn wrong_answers_of_a_gpu_are_found() {
@@ -162,13 +160,7 @@ mod tests {
             |found| found[5_000..6_000].fill(5),
         ];
         for (warnings, lie) in [0, 1, 1].into_iter().zip(lies) {
-            let heard = Arc::new(Mutex::new(Vec::new()));
-            let listener = Arc::clone(&heard);
-            let options = Options::new().threads(2).on_event(move |event| {
-                if let Event::Warning(what) = event {
-                    listener.lock().unwrap().push(what);
-                }
-            });
+            let (options, heard) = Options::new().threads(2).hearing_warnings();
             let gpu = AnsweringGpu::Fake(Box::new(lie));
             let gpu = QueryGpu::with(Opener::of(vec![gpu]), &options);
             for _ in 0..2 {

@@ -11,9 +11,7 @@ use crate::analysis::lcp::{LcpArrays, LcpSorter};
 use crate::base::device::Device;
 use crate::cases;
 use crate::options::Options;
-use crate::options::events::Event;
 use proptest::prelude::*;
-use std::sync::{Arc, Mutex};
 
 /// Returns true if both bytes are bases, and equal.
 fn agree(a: u8, b: u8) -> bool {
@@ -279,13 +277,7 @@ fn matches_that_the_sequences_do_not_have_are_found() {
         let expected = find(&sound, &first, &second);
         assert!(expected.len() > 100, "{expected}");
         for (warnings, lie) in [0, 1, 1].into_iter().zip(lies) {
-            let heard = Arc::new(Mutex::new(Vec::new()));
-            let listener = Arc::clone(&heard);
-            let options = Options::new().threads(2).on_event(move |event| {
-                if let Event::Warning(what) = event {
-                    listener.lock().unwrap().push(what);
-                }
-            });
+            let (options, heard) = Options::new().threads(2).hearing_warnings();
             let sorter = LcpSorter::lying(&options, lie);
             assert_eq!(find(&sorter, &first, &second), expected);
             assert_eq!(heard.lock().unwrap().len(), warnings);

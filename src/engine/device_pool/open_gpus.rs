@@ -194,10 +194,10 @@ fn failure(number: u32, why: &str) -> String {
 mod tests {
     use super::*;
     use crate::engine::device_pool::Rates;
-    use crate::options::events::{Event, Listener};
+    use crate::options::events::Listener;
     use std::cell::Cell;
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::sync::{Arc, Mutex};
 
     /// `count` leases of a queue for `cuda:LIST` on a machine whose odd GPUs cannot be opened, and
     /// its warnings.
@@ -207,13 +207,7 @@ mod tests {
 
     /// As `opened`, for `workers` workers.
     fn opened_by(workers: usize, list: &str, count: usize) -> (Vec<u32>, Vec<String>) {
-        let warnings = Arc::new(Mutex::new(Vec::new()));
-        let received = Arc::clone(&warnings);
-        let listener = Listener::new(move |event| {
-            if let Event::Warning(what) = event {
-                received.lock().unwrap().push(what);
-            }
-        });
+        let (listener, warnings) = Listener::of_warnings();
         let queue = LeaseQueue::new(false, true, Rates::SORT, 8, listener);
         let make = |number| match number % 2 {
             0 => Ok(number),

@@ -5,8 +5,8 @@
 //! slice. Restoring does. The bytes that are restored are those that will be written: they were
 //! copied to the host, and are copied to the GPU anew.
 //!
-//! What one GPU made, that GPU restores. What several GPUs made together, one of them restores in
-//! memory that the sort has freed.
+//! A block that one GPU made is restored by that GPU. A block that several GPUs made together is
+//! restored by one of them, in memory that the sort has freed.
 //!
 //! Cost: the inverse uses the memory of the sort, which is over by then; the decoder has about a
 //! byte per byte of its own. A block of 32 MiB takes 68 ms while eight of them share an H100, and

@@ -339,7 +339,7 @@ mod tests {
     use crate::engine::encode::block_sorter::{BlockSorter, could_be};
     use crate::engine::encode::gpu_proof::Proof;
     use crate::engine::encode::sorting_gpu::SortingGpu;
-    use crate::options::events::{Event, Listener};
+    use crate::options::events::Listener;
     use std::sync::Arc;
 
     fn on_cpu(block: &[u8], rate: u32) -> Result<Bwt> {
@@ -355,13 +355,7 @@ mod tests {
 
     /// Creates sorters of these GPUs together and of one alone, and the list of their warnings.
     fn sorters(together: JointGpus, alone: SortingGpu) -> (BlockSorter, Arc<Mutex<Vec<String>>>) {
-        let warnings = Arc::new(Mutex::new(Vec::new()));
-        let received = Arc::clone(&warnings);
-        let listener = Listener::new(move |event| {
-            if let Event::Warning(what) = event {
-                received.lock().unwrap().push(what);
-            }
-        });
+        let (listener, warnings) = Listener::of_warnings();
         let mut sorters = BlockSorter::of(vec![alone], listener).proving();
         sorters.together = together;
         (sorters, warnings)

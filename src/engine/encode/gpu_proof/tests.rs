@@ -39,7 +39,7 @@ const LEN: usize = 120_000;
 const RATE: u32 = 1 << 12;
 
 /// Blocks that are sorted in different ways, with their names.
-fn blocks() -> Vec<(&'static str, Vec<u8>)> {
+fn blocks() -> Vec<Vec<u8>> {
     let text = cases::text(LEN);
     // Phrases of 700 bytes that occur four times each, with other bytes between them: many repeats
     // that are not long, for which the sort is the skew algorithm with prefix doubling.
@@ -56,7 +56,7 @@ fn blocks() -> Vec<(&'static str, Vec<u8>)> {
         let len = (1_000 * (n % 5)).min(run.len());
         run[..len].fill(b'n');
     }
-    vec![("text", text), ("phrases", phrases), ("runs", runs)]
+    vec![text, phrases, runs]
 }
 
 /// Opens the GPU. If `proves` is false, it does not restore what it makes.
@@ -168,7 +168,7 @@ struct Case {
 
 fn cases(gpu: &mut SortingGpu) -> Vec<Case> {
     let mut trusted = opened(false);
-    let mut case = |(_, text): (_, Vec<u8>)| {
+    let mut case = |text: Vec<u8>| {
         let steps = |gpu: &mut SortingGpu| {
             faults::begin(None);
             let done = gpu.sort(&text, RATE).unwrap();
@@ -191,18 +191,18 @@ fn cases(gpu: &mut SortingGpu) -> Vec<Case> {
     blocks().into_iter().map(&mut case).collect()
 }
 
+/// The variable that makes the test a process which does flips from this one on.
+const FROM: &str = "BWZ_FLIP_FROM";
+
 /// Number of flips without effect after which a process looks whether its GPU still works.
 const TRUSTED: u32 = 16;
 
-/// Does the flips from `BWZ_FLIP_FROM` to `BWZ_FLIPS`, and prints a line about each. Ends if the
-/// GPU does not work any more after a flip, or gives something else: the bit may be one of a table.
-#[test]
-#[ignore = "run as a process of its own by the test below"]
-fn flips_of_one_process() {
-    let number = |name: &str| -> u32 { env::var(name).unwrap().parse().unwrap() };
+/// Does these flips, and prints a line about each. Ends if the GPU does not work any more after a
+/// flip, or gives something else: the bit may be one of a table.
+fn flip_each(flips: Range<u32>) {
     let mut gpu = opened(true);
     let cases = cases(&mut gpu);
-    for flip in number("BWZ_FLIP_FROM")..number("BWZ_FLIPS") {
+    for flip in flips {
         let case = &cases[flip as usize % cases.len()];
         let fault = case.steps.fault(flip);
         let step = case.steps.all[fault.after as usize];
@@ -227,13 +227,14 @@ fn flips_of_one_process() {
     }
 }
 
-/// Runs a process that does the flips of a range. Calls `line` with each line about a flip.
+/// Runs this test as a process that does the flips of a range. Calls `line` with each line about a
+/// flip.
 fn process(flips: Range<u32>, mut line: impl FnMut(&str)) {
     const WAIT: Duration = Duration::from_secs(20);
     let mut child = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "--ignored", "--nocapture"])
-        .arg("engine::encode::gpu_proof::tests::flips_of_one_process")
-        .env("BWZ_FLIP_FROM", flips.start.to_string())
+        .args(["--exact", "--nocapture"])
+        .arg("engine::encode::gpu_proof::tests::no_flipped_bit_changes_a_block_unnoticed")
+        .env(FROM, flips.start.to_string())
         .env("BWZ_FLIPS", flips.end.to_string())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -273,7 +274,7 @@ fn outcomes(flips: Range<u32>, end: Instant) -> Outcomes {
     let mut next = flips.start;
     while next < flips.end && Instant::now() < end {
         let before = next;
-        // A process does so many that it seldom runs much beyond the time.
+        /// Maximum number of flips of a process: few, so that none runs far beyond the time.
         const MOST: u32 = 400;
         let part = next..flips.end.min(next + MOST);
         process(part, |line| {
@@ -300,6 +301,9 @@ fn no_flipped_bit_changes_a_block_unnoticed() {
     }
     let number = |name, usual| env::var(name).map_or(usual, |n| n.parse().unwrap());
     let flips = number("BWZ_FLIPS", USUAL);
+    if env::var_os(FROM).is_some() {
+        return flip_each(number(FROM, 0)..flips);
+    }
     let processes = number("BWZ_FLIP_PROCESSES", PROCESSES);
     let seconds = number("BWZ_FLIP_SECONDS", 600);
     let end = Instant::now() + Duration::from_secs(seconds.into());
