@@ -2,12 +2,16 @@
 //!
 //! The copies go piece by piece on a second stream. One piece is copied in while the piece before
 //! it is counted, and one piece of text is copied out while the next is assembled.
+//!
+//! A text may also stay on the device ([`GpuInverse::invert_coded_to`]). It is then copied to
+//! memory of the caller, and its CRC-32 is computed where it is.
 
 use super::bwt_decoder::BwtDecoder;
 use crate::base::error::{Error, Flaw, Result};
 use crate::coder::CodedBwt;
+use crate::gpu::block::text_checksum;
 use crate::gpu::inverse::{InverseArrays, InverseShape, InverseSteps};
-use crate::gpu::runtime::{Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::runtime::{Array, DeviceSpan, Gpu, GrowingArena, PinnedBuffer};
 use std::mem;
 use std::time::Instant;
 
@@ -18,6 +22,7 @@ use std::time::Instant;
 /// waits for its longest walk through the rows, the random accesses of the others fill the time.
 #[derive(Debug)]
 pub struct GpuInverse {
+    number: u32,
     gpu: Gpu,
     /// Stream of the copies.
     copies: Gpu,
@@ -35,6 +40,38 @@ enum Source {
     Device,
 }
 
+/// Part of a text that a GPU restores, and its place in device memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TextTarget<'a> {
+    /// First byte of the part, and its length.
+    pub from: u32,
+    pub len: u32,
+    /// Memory on the GPU that inverts.
+    pub span: &'a DeviceSpan,
+    /// Offset of the part's place in the memory.
+    pub at: usize,
+}
+
+impl TextTarget<'_> {
+    /// Queues the copy of the part, and the computation of the text's CRC-32. If the part is the
+    /// whole text, that is of the copy.
+    fn take(&self, gpu: &Gpu, text: Array<u8>, checksum: Array<u32>) -> Result<()> {
+        let to = self
+            .span
+            .part(self.at..self.at + self.len as usize);
+        gpu.copy(text.part(self.from..self.from + self.len), to)?;
+        let checked = if to.len() == text.len() { to } else { text };
+        text_checksum::checksum(gpu, checked, checksum)
+    }
+}
+
+/// Location of a text after it is inverted.
+#[derive(Clone, Copy, Debug)]
+enum Sink<'a> {
+    Host,
+    Device(&'a TextTarget<'a>),
+}
+
 impl GpuInverse {
     /// Creates an inverse on GPU `number`.
     ///
@@ -46,6 +83,7 @@ impl GpuInverse {
         let bytes = (PinnedBuffer::default(), 0);
         let samples = PinnedBuffer::default();
         Ok(GpuInverse {
+            number,
             gpu,
             copies,
             memory: GrowingArena::default(),
@@ -96,7 +134,7 @@ impl GpuInverse {
     pub fn invert_input(&mut self, sample_rate: u32, samples: &[u32]) -> Result<&[u8]> {
         let len = std::mem::take(&mut self.bytes.1);
         let shape = shape(len, sample_rate, samples)?;
-        self.finish(shape, samples, Source::Host)?;
+        self.finish(shape, samples, Source::Host, Sink::Host)?;
         Ok(self.bytes.0.first(len))
     }
 
@@ -113,13 +151,52 @@ impl GpuInverse {
         sample_rate: u32,
         samples: &[u32],
     ) -> Result<Option<(Instant, &[u8])>> {
-        let len = coded
-            .raw_sizes
-            .iter()
-            .map(|&size| size as usize)
-            .sum();
-        let shape = shape(len, sample_rate, samples)?;
+        let len = bwt_len(coded);
         self.input(len)?;
+        let Some((shape, decoded)) = self.decode(decoder, coded, sample_rate, samples)? else {
+            return Ok(None);
+        };
+        self.finish(shape, samples, Source::Device, Sink::Host)?;
+        Ok(Some((decoded, self.bytes.0.first(len))))
+    }
+
+    /// Inverts as [`Self::invert_coded`] does, and copies the text or a part of it to other memory
+    /// of this GPU. Gives the time at which the decoding ended, and the CRC-32 of the whole text.
+    ///
+    /// # Errors
+    /// Those of [`Self::invert_coded`]. The memory of the target may then be written in part.
+    ///
+    /// # Panics
+    /// If the target is on another GPU, or is not within its memory or the text.
+    pub(crate) fn invert_coded_to(
+        &mut self,
+        decoder: &mut BwtDecoder,
+        coded: &CodedBwt,
+        sample_rate: u32,
+        samples: &[u32],
+        target: &TextTarget,
+    ) -> Result<Option<(Instant, u32)>> {
+        assert!(
+            target.span.number() == self.number,
+            "the memory of another GPU"
+        );
+        let Some((shape, decoded)) = self.decode(decoder, coded, sample_rate, samples)? else {
+            return Ok(None);
+        };
+        self.finish(shape, samples, Source::Device, Sink::Device(target))?;
+        Ok(Some((decoded, self.samples.first(2)[1])))
+    }
+
+    /// Decodes coded slices to the BWT's place on the device. Gives the time at which that ended.
+    /// Returns `None` if a slice is damaged.
+    fn decode(
+        &mut self,
+        decoder: &mut BwtDecoder,
+        coded: &CodedBwt,
+        sample_rate: u32,
+        samples: &[u32],
+    ) -> Result<Option<(InverseShape, Instant)>> {
+        let shape = shape(bwt_len(coded), sample_rate, samples)?;
         let gpu = &self.gpu;
         let arrays = self
             .memory
@@ -127,12 +204,9 @@ impl GpuInverse {
         // The allocation is ordered on this stream, so the decoder's stream may use it only after
         // this wait.
         gpu.wait()?;
-        if !decoder.decode_to(coded, &mut self.bytes.0, arrays.bytes.first(shape.n))? {
-            return Ok(None);
-        }
-        let decoded = Instant::now();
-        self.finish(shape, samples, Source::Device)?;
-        Ok(Some((decoded, self.bytes.0.first(len))))
+        let bwt = arrays.bytes.first(shape.n);
+        let sound = decoder.decode_to(coded, &mut self.bytes.0, bwt)?;
+        Ok(sound.then(|| (shape, Instant::now())))
     }
 
     /// Exchanges its memory on the device and its pinned memory for other memory. All streams that
@@ -154,9 +228,16 @@ impl GpuInverse {
         self.gpu.fail_after(launches);
     }
 
-    /// Inverts a BWT and copies the text to the host.
-    fn finish(&mut self, shape: InverseShape, samples: &[u32], from: Source) -> Result<()> {
-        let contradictory = self.run(shape, samples, from);
+    /// Inverts a BWT and copies the text to its sink. For a text on the device, its CRC-32 is then
+    /// the second word of `samples`.
+    fn finish(
+        &mut self,
+        shape: InverseShape,
+        samples: &[u32],
+        from: Source,
+        to: Sink,
+    ) -> Result<()> {
+        let contradictory = self.run(shape, samples, from, to);
         let contradictory = self.copies.ended(self.gpu.ended(contradictory))?;
         if contradictory {
             Err(Flaw::WRONG_SAMPLES.into())
@@ -166,7 +247,13 @@ impl GpuInverse {
     }
 
     /// Copies in, inverts and copies out. Returns true if the samples contradict the BWT.
-    fn run(&mut self, shape: InverseShape, samples: &[u32], from: Source) -> Result<bool> {
+    fn run(
+        &mut self,
+        shape: InverseShape,
+        samples: &[u32],
+        from: Source,
+        to: Sink,
+    ) -> Result<bool> {
         let gpu = &self.gpu;
         let copies = &self.copies;
         let arrays = self
@@ -188,13 +275,24 @@ impl GpuInverse {
             inverse.take(gpu, piece)?;
         }
         inverse.link(gpu)?;
-        for piece in shape.pieces() {
-            let places = inverse.place(gpu, piece)?;
-            copies.wait_for(gpu)?;
-            let text = arrays.text.part(places.clone());
-            self.bytes
-                .0
-                .download(copies, text, places.start - 1..places.end - 1)?;
+        match to {
+            Sink::Host => {
+                for piece in shape.pieces() {
+                    let places = inverse.place(gpu, piece)?;
+                    copies.wait_for(gpu)?;
+                    let text = arrays.text.part(places.clone());
+                    self.bytes
+                        .0
+                        .download(copies, text, places.start - 1..places.end - 1)?;
+                }
+            }
+            Sink::Device(target) => {
+                let places = inverse.place(gpu, 0..shape.n)?;
+                let text = arrays.text.part(places);
+                target.take(gpu, text, arrays.checksum)?;
+                self.samples
+                    .download(gpu, arrays.checksum, 1..2)?;
+            }
         }
         inverse.check(gpu)?;
         self.samples
@@ -203,6 +301,15 @@ impl GpuInverse {
         copies.wait()?;
         Ok(self.samples.first(1)[0] != 0)
     }
+}
+
+/// Number of bytes of a BWT, as its slices say.
+fn bwt_len(coded: &CodedBwt) -> usize {
+    coded
+        .raw_sizes
+        .iter()
+        .map(|&size| size as usize)
+        .sum()
 }
 
 /// Checks the shape of a BWT, whose fields may come from a hostile file.

@@ -17,6 +17,7 @@
 //! | `inverse`, `search` | the steps of the inverse BWT; an FM-index that is searched |
 //! | `coder` | slices of static rANS, both ways |
 //! | `lcp` | the LCP array, range minima and longest common extensions |
+//! | `device_memory` | device memory of a caller, and for one |
 //! | `gpu_sort` | a suffix sort as the sorters run it |
 //! | `bwt_encoder`, `bwt_decoder`, `inverse_bwt`, `sorter`, `pattern_batches`, `gpu_lcp`, `extension_queries` | for the other rooms of `src`: a GPU with its memory, one kind of work each |
 //! | `nccl_processor`, `part_sorter`, `joint_sorter`, `rank_sorter` | for the other rooms of `src`: sorts and exchanges of several GPUs |
@@ -31,6 +32,7 @@ pub(crate) mod block;
 mod bwt_decoder;
 mod bwt_encoder;
 mod coder;
+mod device_memory;
 pub(crate) mod distributed;
 mod extension_queries;
 mod gpu_lcp;
@@ -66,6 +68,7 @@ mod text_parts;
 
 pub use bwt_decoder::BwtDecoder;
 pub use bwt_encoder::{BwtEncoder, EncodedSlices};
+pub use device_memory::{DeviceBuffer, DeviceReader, DeviceSlice};
 pub use extension_queries::ExtensionQueries;
 pub use gpu_lcp::GpuLcpSorter;
 pub use interface::{
@@ -74,13 +77,14 @@ pub use interface::{
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 pub use inverse_bwt::GpuInverse;
+pub(crate) use inverse_bwt::TextTarget;
 pub use joint_sorter::JointSorter;
 pub use lcp_chunk::LcpChunk;
 pub use nccl_processor::NcclProcessor;
 pub use pattern_batches::GpuSearch;
 pub use peers::Peers;
 pub use rank_sorter::RankSorter;
-pub use runtime::{BUILT, NcclId, devices, has_driver};
+pub use runtime::{BUILT, DeviceSpan, NcclId, devices, has_driver};
 pub use sorter::GpuSorter;
 pub use text_parts::{PartRows, PartTask, PartText, TextParts};
 

@@ -1,21 +1,28 @@
 //! The decoder that all blocks of a stream share: who decodes and restores which block when.
+//!
+//! `device_blocks` has the blocks whose raw bytes go to the memory of a GPU.
 
-use super::block_inverter::BlockInverter;
+mod device_blocks;
+
+use super::block_inverter::{BlockInverter, LEASES};
 use super::decoded::{Decoded, Inverted, Origin, decode_slices_on};
 use super::gpu_input;
-use super::inverting_gpu::InvertJob;
+use super::inverting_gpu::{InvertJob, InvertingGpu};
 use super::restore::{SideShare, check, restore};
 use crate::base::device::Device;
 use crate::base::error::{Error, Result};
 use crate::base::tasks::TaskClock;
 use crate::base::threads::Threads;
+use crate::engine::device_pool::Opener;
 use crate::engine::memory::{Plan, SideRoom};
 use crate::engine::pipeline::Work;
 use crate::engine::raw::{Raw, RestoredBlock, Run, Spare};
 use crate::engine::turns::Turns;
 use crate::frame::{BlockHeader, BlockKind, BwtPayload, CodedBlock};
+use crate::gpu;
 use crate::options::Options;
 use crate::options::events::{Listener, Step, Timed};
+pub(super) use device_blocks::DevicePart;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -59,9 +66,27 @@ impl BlockDecoder {
         spare: Spare,
         options: &Options,
     ) -> Result<Self> {
+        let open = InvertingGpu::open;
+        BlockDecoder::with_gpus(block_size, pool, spare, options, open)
+    }
+
+    /// Creates the decoder like [`Self::new`]. `open` opens a GPU with a given number, for blocks
+    /// of up to the given size.
+    pub(super) fn with_gpus(
+        block_size: u64,
+        pool: Threads,
+        spare: Spare,
+        options: &Options,
+        open: impl Fn(u32, u32) -> Result<InvertingGpu> + Send + Sync + 'static,
+    ) -> Result<Self> {
         let plan = options.plan_to_decode(block_size)?;
+        // Larger blocks go to the CPU.
+        let most = block_size.min(gpu::MOST_BYTES.into()) as u32;
+        let opener = Opener::new(options.device, plan.workers, LEASES, move |number| {
+            open(number, most)
+        })?;
         Ok(BlockDecoder {
-            inverter: BlockInverter::new(plan.workers, block_size, &pool, options)?,
+            inverter: BlockInverter::new(opener, &pool, options),
             pool,
             plan,
             decoding: Turns::new(plan.coders),
@@ -169,7 +194,12 @@ impl BlockDecoder {
             };
             return Ok((bytes?, Some(block)));
         }
-        // The GPUs were asked once, and are not asked again.
+        self.restore_after_gpus(block, threads)
+    }
+
+    /// Restores a block on the CPU for which no GPU could be had when it was compared with
+    /// `threads` threads. The GPUs were asked once, and are not asked again.
+    fn restore_after_gpus(&self, block: CodedBlock, threads: usize) -> Result<Restored> {
         let (decoded, coded) = self.decoded_on_cpu(block)?;
         let mut steps = Vec::new();
         let inverted = decoded.invert(|bwt| {

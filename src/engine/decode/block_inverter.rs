@@ -15,7 +15,6 @@ use crate::base::positions::NarrowLimits;
 use crate::base::threads::Threads;
 use crate::bwt::{Bwt, CpuInverse};
 use crate::engine::device_pool::{DevicePool, Opener, Rates};
-use crate::gpu;
 use crate::options::Options;
 #[cfg(test)]
 use crate::options::events::Listener;
@@ -25,7 +24,7 @@ use std::time::Instant;
 
 /// Number of leases per GPU. Decoding a block takes ten times as long as inverting it, and a block
 /// has so few slices that many blocks are decoded in the time of one.
-const LEASES: usize = 8;
+pub(super) const LEASES: usize = 8;
 
 /// Minimum number of threads among which the CPU divides the work on a transform.
 const LEAST_SHARE: usize = 4;
@@ -42,24 +41,10 @@ pub(super) struct BlockInverter {
 }
 
 impl BlockInverter {
-    /// Creates the inverters for up to `workers` blocks at a time, each of up to `block_size`
-    /// bytes.
-    ///
-    /// # Errors
-    /// [`Error::Device`](crate::Error::Device) if this build has no inverse for the device that is
-    /// asked for.
-    pub(super) fn new(
-        workers: usize,
-        block_size: u64,
-        pool: &Threads,
-        options: &Options,
-    ) -> Result<Self> {
-        // Larger blocks go to the CPU.
-        let most = block_size.min(gpu::MOST_BYTES.into()) as u32;
-        let open = move |number| InvertingGpu::open(number, most);
-        let opener = Opener::new(options.device, workers, LEASES, open)?;
+    /// Creates the inverters: `opener` opens those of GPUs.
+    pub(super) fn new(opener: Opener<InvertingGpu>, pool: &Threads, options: &Options) -> Self {
         let gpus = DevicePool::of(opener, Rates::INVERT, pool, options.run.listener.clone());
-        Ok(BlockInverter::with(gpus, pool.clone(), options.run.narrow))
+        BlockInverter::with(gpus, pool.clone(), options.run.narrow)
     }
 
     fn with(gpus: DevicePool<InvertingGpu>, pool: Threads, narrow: NarrowLimits) -> Self {

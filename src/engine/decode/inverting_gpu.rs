@@ -1,14 +1,15 @@
 //! One leased GPU that inverts transforms, and decodes them if they are coded.
 
 use crate::base::device::{Device, GpuSet};
-use crate::base::error::{Flaw, Result};
+use crate::base::error::{Error, Flaw, Result};
 use crate::bwt::{self, Bwt};
 #[cfg(test)]
 use crate::coder;
 use crate::engine::coded_transform::CodedTransform;
-use crate::gpu;
+use crate::gpu::{self, TextTarget};
 use crate::options::DEFAULT_SAMPLE_RATE;
 use crate::options::events::{Step, Timed};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// A transform, and the memory for its text.
@@ -17,6 +18,9 @@ pub(super) enum InvertJob<'a> {
     Bwt(&'a mut Bwt),
     /// A coded transform, and memory of the text's length.
     Coded(&'a CodedTransform, &'a mut [u8]),
+    /// A coded transform, the place of its text in the GPU's memory, and the CRC-32 that the text
+    /// must have.
+    ToDevice(&'a CodedTransform, TextTarget<'a>, u32),
 }
 
 #[cfg(test)]
@@ -49,6 +53,7 @@ impl<'a> InvertJob<'a> {
                 })?);
                 Ok(text)
             }
+            InvertJob::ToDevice(..) => panic!("it has no memory on the host"),
         }
     }
 }
@@ -56,9 +61,58 @@ impl<'a> InvertJob<'a> {
 #[cfg(test)]
 type FakeInverter = Box<dyn FnMut(InvertJob) -> Result<Vec<Timed>> + Send>;
 
+/// GPUs with their memory that do nothing now, and are kept for later streams.
+#[derive(Clone, Default)]
+pub(super) struct KeptGpus(Arc<Mutex<Vec<Box<CudaInverter>>>>);
+
+impl KeptGpus {
+    fn take(&self) -> Option<Box<CudaInverter>> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop()
+    }
+
+    fn put(&self, gpu: Box<CudaInverter>) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(gpu);
+    }
+}
+
+/// A GPU that is kept when this is dropped, unless it has failed.
+pub(super) struct KeptGpu {
+    gpu: Option<Box<CudaInverter>>,
+    kept: KeptGpus,
+}
+
+impl KeptGpu {
+    fn run(&mut self, job: InvertJob) -> Result<Vec<Timed>> {
+        let mut gpu = self
+            .gpu
+            .take()
+            .ok_or(Error::Device("the GPU has failed".into()))?;
+        let done = gpu.run(job);
+        if !matches!(done, Err(Error::Device(_))) {
+            self.gpu = Some(gpu);
+        }
+        done
+    }
+}
+
+impl Drop for KeptGpu {
+    fn drop(&mut self) {
+        if let Some(gpu) = self.gpu.take() {
+            self.kept.put(gpu);
+        }
+    }
+}
+
 /// A GPU that inverts transforms.
 pub(super) enum InvertingGpu {
     Cuda(Box<CudaInverter>),
+    Kept(KeptGpu),
     /// A test's stand-in for a GPU.
     #[cfg(test)]
     Fake(FakeInverter),
@@ -68,15 +122,23 @@ impl InvertingGpu {
     /// Opens GPU `number`, with memory for blocks of up to `block_size` bytes and for the samples
     /// of a usual index.
     pub(super) fn open(number: u32, block_size: u32) -> Result<Self> {
-        let mut inverse = gpu::GpuInverse::new(number)?;
-        inverse.reserve(block_size, block_size.div_ceil(DEFAULT_SAMPLE_RATE))?;
-        let mut decoder = gpu::BwtDecoder::new(number)?;
-        decoder.reserve(block_size)?;
-        Ok(InvertingGpu::Cuda(Box::new(CudaInverter {
-            number,
-            inverse,
-            decoder,
-        })))
+        let mut gpu = Box::new(CudaInverter::new(number)?);
+        gpu.reserve(block_size)?;
+        Ok(InvertingGpu::Cuda(gpu))
+    }
+
+    /// Takes one of the kept GPUs, which all have this number, or opens it. It is kept when it is
+    /// dropped.
+    pub(super) fn open_kept(number: u32, block_size: u32, kept: &KeptGpus) -> Result<Self> {
+        let mut gpu = match kept.take() {
+            Some(gpu) => gpu,
+            None => Box::new(CudaInverter::new(number)?),
+        };
+        gpu.reserve(block_size)?;
+        Ok(InvertingGpu::Kept(KeptGpu {
+            gpu: Some(gpu),
+            kept: kept.clone(),
+        }))
     }
 
     #[cfg(test)]
@@ -89,10 +151,8 @@ impl InvertingGpu {
     /// Restores the text of a transform, and says when each step was done.
     pub(super) fn invert(&mut self, job: InvertJob) -> Result<Vec<Timed>> {
         match (self, job) {
-            (InvertingGpu::Cuda(gpu), InvertJob::Bwt(bwt)) => gpu.invert(bwt),
-            (InvertingGpu::Cuda(gpu), InvertJob::Coded(coded, text)) => {
-                gpu.decode_and_invert(coded, text)
-            }
+            (InvertingGpu::Cuda(gpu), job) => gpu.run(job),
+            (InvertingGpu::Kept(gpu), job) => gpu.run(job),
             #[cfg(test)]
             (InvertingGpu::Fake(invert), job) => invert(job),
         }
@@ -107,6 +167,30 @@ pub(super) struct CudaInverter {
 }
 
 impl CudaInverter {
+    fn new(number: u32) -> Result<Self> {
+        Ok(CudaInverter {
+            number,
+            inverse: gpu::GpuInverse::new(number)?,
+            decoder: gpu::BwtDecoder::new(number)?,
+        })
+    }
+
+    fn reserve(&mut self, block_size: u32) -> Result<()> {
+        self.inverse
+            .reserve(block_size, block_size.div_ceil(DEFAULT_SAMPLE_RATE))?;
+        self.decoder.reserve(block_size)
+    }
+
+    fn run(&mut self, job: InvertJob) -> Result<Vec<Timed>> {
+        match job {
+            InvertJob::Bwt(bwt) => self.invert(bwt),
+            InvertJob::Coded(coded, text) => self.decode_and_invert(coded, text),
+            InvertJob::ToDevice(coded, target, checksum) => {
+                self.invert_to_device(coded, &target, checksum)
+            }
+        }
+    }
+
     fn gpu(&self) -> Device {
         Device::Cuda(GpuSet::one(self.number))
     }
@@ -153,6 +237,36 @@ impl CudaInverter {
             (Step::Decode(gpu), began, decoded),
             (Step::Invert(gpu), decoded, to),
             (Step::CopyOut, to, Instant::now()),
+        ])
+    }
+
+    fn invert_to_device(
+        &mut self,
+        transform: &CodedTransform,
+        target: &TextTarget,
+        checksum: u32,
+    ) -> Result<Vec<Timed>> {
+        let gpu = self.gpu();
+        let began = Instant::now();
+        let CodedTransform {
+            coded,
+            sample_rate,
+            samples,
+        } = transform;
+        let found = self.inverse.invert_coded_to(
+            &mut self.decoder,
+            coded,
+            *sample_rate,
+            samples,
+            target,
+        )?;
+        let (decoded, found) = found.ok_or(Flaw("a slice is damaged"))?;
+        if found != checksum {
+            return Err(Flaw::WRONG_RAW_BYTES.into());
+        }
+        Ok(vec![
+            (Step::Decode(gpu), began, decoded),
+            (Step::Invert(gpu), decoded, Instant::now()),
         ])
     }
 }

@@ -91,6 +91,8 @@ pub(crate) struct InverseArrays<'m> {
     /// One word, which in the end is not 0 if this is the BWT of no text or the samples are not its
     /// own.
     pub contradictions: Array<'m, u32>,
+    /// One word for the text's CRC-32.
+    pub checksum: Array<'m, u32>,
     counts: Array<'m, u32>,
     offsets: Array<'m, u32>,
     firsts: Array<'m, u32>,
@@ -119,6 +121,7 @@ impl<'m> InverseArrays<'m> {
             text: arena.array(rows),
             samples: arena.array(shape.samples as usize),
             contradictions: arena.array(1),
+            checksum: arena.array(1),
             counts: arena.array(counts as usize),
             offsets: arena.array(256),
             firsts: arena.array(256),

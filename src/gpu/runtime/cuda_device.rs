@@ -59,7 +59,7 @@ pub fn has_driver() -> bool {
 
 /// Initialises the driver, or fails if there is none: cudarc panics if the library cannot be
 /// loaded.
-fn driver() -> Result<()> {
+pub(super) fn driver() -> Result<()> {
     if has_driver() {
         return result::init().map_err(failed);
     }

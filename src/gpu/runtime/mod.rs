@@ -15,6 +15,7 @@
 //! | `transfers` | copies of arrays |
 //! | `arena` | device memory cut into arrays |
 //! | `pinned_buffer` | memory of the host that the device copies from and to |
+//! | `device_span` | device memory of a caller, and an allocation for one |
 //! | `peer_access` | GPUs that read each other's memory |
 //! | `nccl` | sends between GPUs |
 
@@ -22,6 +23,7 @@ mod arena;
 mod array;
 mod counted;
 mod cuda_device;
+mod device_span;
 #[cfg(test)]
 pub(crate) mod faults;
 mod gpu_stream;
@@ -38,6 +40,8 @@ pub(crate) use arena::{Arena, ArenaAllocator, GrowingArena, measure};
 pub(crate) use array::{Array, DoubleBuffer};
 pub(crate) use counted::{at_most, log_round};
 pub use cuda_device::{BUILT, devices, has_driver};
+pub use device_span::DeviceSpan;
+pub(crate) use device_span::{COPIED, DeviceAllocation, gpu_of};
 pub(crate) use gpu_stream::arguments;
 pub(crate) use gpu_stream::{Gpu, KernelArgument};
 pub(crate) use nccl::Communicator;

@@ -1,0 +1,125 @@
+//! Blocks whose raw bytes go to the memory of a GPU.
+//!
+//! If nothing but the inverse makes a block's raw bytes, the GPU restores them where they are to
+//! be, and checks their CRC-32 there. Other blocks are restored like those of any stream, and are
+//! copied to the GPU: those with filters, which the CPU undoes; stored ones; those of another
+//! coding than static rANS, or with an index. So is a block that a GPU cannot restore.
+
+use super::{BlockDecoder, BlockKind, gpu_input};
+use crate::base::error::Result;
+use crate::engine::decode::inverting_gpu::InvertJob;
+use crate::engine::raw::Raw;
+use crate::frame::{BwtPayload, CodedBlock};
+use crate::gpu::{DeviceSpan, TextTarget};
+use std::ops::Range;
+use std::time::Duration;
+
+/// Part of a block, and its place in the memory of a GPU.
+pub(in crate::engine::decode) struct DevicePart<'a> {
+    pub part: Range<usize>,
+    pub span: &'a DeviceSpan,
+    /// Offset of the place in the memory.
+    pub at: usize,
+}
+
+/// The end of a GPU's work on a block.
+enum OnDevice {
+    /// The raw bytes are in place, and checked.
+    Restored,
+    /// The GPU found damage, which it may have made itself.
+    Refused,
+    /// No GPU was there, or it failed.
+    NotTaken,
+}
+
+/// Bytes of a run that are copied at once.
+const PIECE: usize = 1 << 20;
+
+impl DevicePart<'_> {
+    /// Copies the part from a block on the host.
+    fn copy(&self, raw: &Raw) -> Result<()> {
+        if let Raw::Bytes(bytes) = raw {
+            return self
+                .span
+                .write(self.at, &bytes[self.part.clone()]);
+        }
+        let mut piece = vec![0; PIECE.min(self.part.len())];
+        for from in self.part.clone().step_by(PIECE) {
+            let len = PIECE.min(self.part.end - from);
+            raw.read_at(from, &mut piece[..len]);
+            self.span
+                .write(self.at + from - self.part.start, &piece[..len])?;
+        }
+        Ok(())
+    }
+}
+
+impl BlockDecoder {
+    /// Restores a part of a block to the memory of a GPU. Returns true if the raw bytes were never
+    /// on the host.
+    pub(in crate::engine::decode) fn decode_to(
+        &self,
+        block: CodedBlock,
+        target: &DevicePart,
+    ) -> Result<bool> {
+        let is_unfiltered = matches!(block.header.kind, BlockKind::Bwt(shape) if !shape.filtered);
+        let may_go_to_gpu =
+            self.inverter.gpus.has_gpus() && gpu_input::is_decoded_on_gpus(&block.header);
+        if !may_go_to_gpu || !is_unfiltered {
+            let raw = self.raw(block)?;
+            target.copy(&raw)?;
+            self.spare.keep_bytes(raw);
+            return Ok(false);
+        }
+        let turn = self.restoring.enter(block.number)?;
+        let threads = self.inverter.threads();
+        let bytes = match self.invert_on_device(&block, threads, target)? {
+            OnDevice::Restored => None,
+            OnDevice::Refused => Some(self.restore_on_cpu(&block)?),
+            OnDevice::NotTaken => Some(self.restore_after_gpus(block, threads)?.0),
+        };
+        drop(turn);
+        self.end_if_restored();
+        let Some(bytes) = bytes else {
+            return Ok(true);
+        };
+        let raw = Raw::Bytes(bytes);
+        target.copy(&raw)?;
+        self.spare.keep_bytes(raw);
+        Ok(false)
+    }
+
+    /// Decodes and inverts a block on a GPU, to its memory. The GPU is taken if it is done sooner
+    /// than `threads` threads.
+    fn invert_on_device(
+        &self,
+        block: &CodedBlock,
+        threads: usize,
+        target: &DevicePart,
+    ) -> Result<OnDevice> {
+        let raw_size = block.header.raw_size;
+        let Some(mut lease) = self.inverter.gpus.lease(raw_size, threads) else {
+            return Ok(OnDevice::NotTaken);
+        };
+        let Some((shape, parts)) = BwtPayload::of(block)? else {
+            return Ok(OnDevice::NotTaken);
+        };
+        let transform = gpu_input::coded_transform(shape, &parts);
+        let text = TextTarget {
+            from: target.part.start as u32,
+            len: target.part.len() as u32,
+            span: target.span,
+            at: target.at,
+        };
+        let job = InvertJob::ToDevice(&transform, text, block.header.raw_checksum);
+        match lease.run(|gpu| gpu.invert(job)) {
+            Some(Ok(timed)) => {
+                self.note_decoded(&block.header, Duration::ZERO);
+                self.listener.done(block.number, timed);
+                Ok(OnDevice::Restored)
+            }
+            Some(Err(_)) => Ok(OnDevice::Refused),
+            None => Ok(OnDevice::NotTaken),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Decodes blocks to the memory of a GPU.
+//!
+//! A [`GpuDecoder`] keeps the GPU's working memory between calls, since taking it takes longer than
+//! some blocks do. A call has a pipeline of its own, as a stream has. Each of its workers restores
+//! blocks to their places in the memory, in any order; `block_decoder` does one block.
+
+use super::block_decoder::{BlockDecoder, DevicePart};
+use super::inverting_gpu::{InvertingGpu, KeptGpus};
+use crate::base::device::{Device, GpuSet};
+use crate::base::error::{Error, Result};
+use crate::base::threads::Threads;
+use crate::engine::pipeline::{Pipeline, Work};
+use crate::engine::raw::Spare;
+use crate::engine::thread_pool;
+use crate::frame::CodedBlock;
+use crate::gpu::{self, DeviceSpan};
+use crate::options::Options;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A GPU that decodes blocks to its own memory, for
+/// [`Archive::read_range_to_gpu`](crate::Archive::read_range_to_gpu). It keeps its working memory
+/// until it is dropped: about 25 bytes for each byte of a block, for up to 8 blocks at a time.
+pub struct GpuDecoder {
+    number: u32,
+    kept: KeptGpus,
+}
+
+impl fmt::Debug for GpuDecoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GpuDecoder")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
+}
+
+impl GpuDecoder {
+    /// Creates a decoder on GPU `number`. The first call takes its working memory.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if the GPU or its driver is missing, or if this build has no CUDA.
+    pub fn new(number: u32) -> Result<Self> {
+        if !gpu::is_built() {
+            let said = "this build of bwz has no CUDA: build it with the feature cuda";
+            return Err(Error::Device(said.into()));
+        }
+        let known = gpu::devices()?;
+        if number > GpuSet::MAX_NUMBER || known.iter().all(|gpu| gpu.number != number) {
+            return Err(Error::Device(
+                format!("there is no CUDA device {number}").into(),
+            ));
+        }
+        Ok(GpuDecoder {
+            number,
+            kept: KeptGpus::default(),
+        })
+    }
+
+    /// Number of the GPU.
+    pub fn gpu(&self) -> u32 {
+        self.number
+    }
+
+    /// Starts a pipeline that restores `range` of a raw stream to device memory, which has as many
+    /// bytes. The blocks have up to `block_size` bytes.
+    ///
+    /// # Errors
+    /// As for `decode::start`.
+    pub(crate) fn start(
+        &self,
+        span: Arc<DeviceSpan>,
+        range: Range<u64>,
+        block_size: u64,
+        options: &Options,
+    ) -> Result<Pipeline<DeviceDecoder>> {
+        let options = options
+            .clone()
+            .device(Device::Cuda(GpuSet::one(self.number)));
+        let pool = Threads::Pool(Arc::new(thread_pool::pool(&options)?));
+        let kept = self.kept.clone();
+        let open = move |number, most| InvertingGpu::open_kept(number, most, &kept);
+        let spare = Spare::default();
+        let blocks = BlockDecoder::with_gpus(block_size, pool, spare, &options, open)?;
+        let plan = blocks.plan();
+        let work = DeviceDecoder {
+            blocks,
+            span,
+            range,
+        };
+        Ok(Pipeline::start(
+            plan.depth,
+            plan.workers + plan.coders,
+            work,
+        )?)
+    }
+}
+
+/// A block, and the position of its first byte in the raw stream of the file.
+pub(crate) struct PlacedBlock {
+    pub coded: CodedBlock,
+    pub raw_start: u64,
+}
+
+/// The work of a call.
+pub(crate) struct DeviceDecoder {
+    blocks: BlockDecoder,
+    /// The memory, which outlives the pipeline.
+    span: Arc<DeviceSpan>,
+    /// The raw bytes that it takes.
+    range: Range<u64>,
+}
+
+impl Work for DeviceDecoder {
+    type Item = PlacedBlock;
+    /// True if the block's raw bytes were never on the host.
+    type Done = bool;
+    type Error = Error;
+
+    fn announce(&self, block: &PlacedBlock) {
+        self.blocks.announce(&block.coded);
+    }
+
+    fn work(&self, block: PlacedBlock) -> Result<bool> {
+        let start = block.raw_start;
+        let from = self.range.start.max(start);
+        let to = self
+            .range
+            .end
+            .min(start + block.coded.header.raw_size);
+        let target = DevicePart {
+            part: (from - start) as usize..(to - start) as usize,
+            span: &self.span,
+            at: (from - self.range.start) as usize,
+        };
+        self.blocks.decode_to(block.coded, &target)
+    }
+
+    fn close(&self) {
+        self.blocks.close();
+    }
+
+    fn abandon(&self) {
+        self.blocks.abandon();
+    }
+}
