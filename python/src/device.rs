@@ -133,7 +133,10 @@ enum FileBytes {
 impl FileBytes {
     fn of(file: &Bound<'_, PyAny>, stop: &Stop) -> PyResult<Self> {
         if let Ok(bytes) = Lent::of(file) {
-            return Ok(FileBytes::Bytes(Stoppable(Cursor::new(bytes), stop.clone())));
+            return Ok(FileBytes::Bytes(Stoppable(
+                Cursor::new(bytes),
+                stop.clone(),
+            )));
         }
         let source = Source::of(file, true)?;
         let shared = SharedStop::new(Mutex::new(stop.clone()));
@@ -262,6 +265,5 @@ pub fn compress_from_device<'py>(
         bwz::compress(input, Stoppable(&mut out, there), &options).map(|_| out)
     };
     let done: bwz::Result<_> = wait::on_thread_to_end(py, &stop, work)?;
-    done.map_err(|e| errors::raise(py, e))?
-        .finish(py)
+    done.map_err(|e| errors::raise(py, e))?.finish(py)
 }

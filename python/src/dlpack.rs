@@ -195,7 +195,9 @@ fn take_tensor(capsule: &Bound<'_, PyCapsule>) -> PyResult<(*const Tensor, Keepe
             return Ok((&raw const (*managed).tensor, keeper, false));
         }
     }
-    Err(PyTypeError::new_err("__dlpack__ gave a capsule that has no tensor"))
+    Err(PyTypeError::new_err(
+        "__dlpack__ gave a capsule that has no tensor",
+    ))
 }
 
 /// Address and number of the bytes of a tensor.
@@ -233,10 +235,13 @@ fn of_interface(
     let interface = interface
         .cast::<PyDict>()
         .map_err(|_| PyTypeError::new_err("__cuda_array_interface__ is not a dict"))?;
-    let missing = |name: &str| {
-        PyTypeError::new_err(format!("__cuda_array_interface__ has no {name}"))
+    let missing =
+        |name: &str| PyTypeError::new_err(format!("__cuda_array_interface__ has no {name}"));
+    let needed = |name: &str| {
+        interface
+            .get_item(name)?
+            .ok_or_else(|| missing(name))
     };
-    let needed = |name: &str| interface.get_item(name)?.ok_or_else(|| missing(name));
     let optional = |name: &str| {
         let found = interface.get_item(name)?;
         PyResult::Ok(found.filter(|value| !value.is_none()))

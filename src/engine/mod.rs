@@ -145,6 +145,16 @@
 //!   after a GPU.
 //! - **write.** thread: the caller's; memory: the block's memory goes to the next.
 //!
+//! Decompression to the memory of a GPU ([`decode::GpuDecoder`]) goes the second way too, except
+//! that a worker puts each block in its place, on the GPU that was asked for:
+//!
+//! - **decode, invert and check, GPU.** thread: a worker, with a lease, which is kept for the next
+//!   call; memory: the payload, its slices, pinned, the GPU's arenas, the caller's memory; check:
+//!   as above, and the raw CRC-32, by the GPU. This is for blocks of static rANS without filters
+//!   and without an index.
+//! - **all other blocks.** Restored on the host as above, and copied by way of pinned memory of 8
+//!   MiB; one worker copies at a time.
+//!
 //! A search may decode a block whole ([`decode::decode_slices_on_gpus`]). A thread of the thread
 //! pool reads the block. If a GPU decodes its slices, threads of the thread pool wait for leases
 //! and copy portions of up to 32 MiB from pinned memory to the BWT. The payload's CRC-32, the coder
@@ -212,6 +222,7 @@
 //! | a block that several GPUs sorted | the CPU inverts it, and compares all bytes | nothing |
 //! | the CPU's coding, filters, and putting together of a block | fields are put together again and compared; the rest by `--verify` alone | without `--verify`: errors of the CPU and of its memory |
 //! | a block that a GPU restored | the CRC-32 of its raw bytes | nothing |
+//! | a block that a GPU restored to its own memory | the same CRC-32, computed by the GPU | an error of the GPU that gives wrong bytes the right checksum |
 //! | slices that a GPU decoded for a search | the index's counts of bytes | the order of bytes, if the block is not restored |
 //! | rows and counts of a search on a GPU | that they are possible | rows and counts that are wrong but possible |
 //! | LCP arrays of a GPU | that no long value is missing | all other errors |

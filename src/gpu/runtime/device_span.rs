@@ -8,9 +8,9 @@ use super::cuda_device::{driver, failed};
 use super::gpu_stream::Gpu;
 use super::pinned_buffer::PinnedBuffer;
 use crate::base::error::{Error, Result};
-use cudarc::driver::{result, sys};
+use cudarc::driver::{CudaContext, result, sys};
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes that are copied from or to the host at once, by way of pinned memory.
 pub(crate) const COPIED: usize = 8 << 20;
@@ -169,7 +169,7 @@ fn wait_for_stream(stream: u64) -> Result<()> {
 /// Device memory of one allocation that is not ordered on a stream, so that all streams may use it.
 #[derive(Debug)]
 pub(crate) struct DeviceAllocation {
-    gpu: Gpu,
+    context: Arc<CudaContext>,
     address: u64,
 }
 
@@ -181,7 +181,8 @@ impl DeviceAllocation {
         gpu.raw_stream()?;
         // SAFETY: nothing reads the memory before it is written; its owner says so.
         let address = gpu.check(unsafe { result::malloc_sync(len.max(1)) })?;
-        Ok(DeviceAllocation { gpu, address })
+        let context = Arc::clone(gpu.context());
+        Ok(DeviceAllocation { context, address })
     }
 
     pub(crate) fn address(&self) -> u64 {
@@ -193,7 +194,7 @@ impl Drop for DeviceAllocation {
     #[allow(unsafe_code)]
     fn drop(&mut self) {
         // Errors are ignored: if the context is gone, so is the memory.
-        if self.gpu.raw_stream().is_ok() {
+        if self.context.bind_to_thread().is_ok() {
             // SAFETY: it was allocated, and is freed this once.
             let _ = unsafe { result::free_sync(self.address) };
         }
