@@ -61,8 +61,8 @@ __device__ void make_tables(uint32_t (*tables)[256]) {
 
 }  // namespace
 
-// text [0..n - 1], n below 2^31, at any address; sum [0] is 0 before, and the CRC-32 after. There is
-// a thread for each CHECKSUM_CHUNK bytes of the words that hold the text.
+// text [0..n - 1], n below 2^31, at any address; sum [0] is 0 before, and the CRC-32 after. There
+// is a thread for each CHECKSUM_CHUNK bytes of the words that hold the text.
 extern "C" __global__ void __launch_bounds__(THREADS) add_chunks(const uint8_t* text, uint32_t n, uint32_t* sum) {
     static_assert(THREADS == 256, "a thread for each byte of a table");
     __shared__ uint32_t tables[4][256];

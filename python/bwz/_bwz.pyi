@@ -40,7 +40,7 @@ def compress_from_device(data: Any, stream: int | None, /, **options: Any) -> by
 class GpuDecoder:
     """A GPU that restores files to its memory.
 
-    It keeps its working memory between calls, until it is deleted: about 25 bytes for each byte of
+    It keeps its working memory between calls, until it is deleted: about 22 bytes for each byte of
     a block, for up to 8 blocks at a time. Several threads may use it at the same time.
     """
 

@@ -86,8 +86,9 @@ def decompress_into(
 
     Args:
         file: The bytes of a bwz file, as any object of the host with contiguous bytes; a path, as
-            ``str`` or ``os.PathLike``; or a seekable file object.
-        out: The memory. It may be longer than the data.
+            ``str`` or ``os.PathLike``; or a seekable file object, from its position on.
+        out: The memory. It may be longer than the data. An array of JAX must not be changed, but
+            does not say so, and is taken.
         range: Start and end of the raw bytes to restore, in place of all. Only the blocks that hold
             them are read and decoded.
         stream: Number of the stream on which work with ``out`` is queued, such as

@@ -137,13 +137,15 @@ def test_the_bytes_are_those_of_the_host(torch, noise, noise_file, text, tmp_pat
     path = tmp_path / "noise.bwz"
     path.write_bytes(noise_file)
     expected = bwz.cuda.Restored(len(noise), 21, 0)
-    for file in (noise_file, bytearray(noise_file), str(path), path, io.BytesIO(noise_file)):
+    file_object = io.BytesIO(noise_file)
+    for file in (noise_file, bytearray(noise_file), str(path), path, file_object):
         out = empty(torch, len(noise) + 5)
         assert bwz.cuda.decompress_into(file, out, decoder=decoder) == expected
         assert out.cpu().numpy().tobytes() == noise + b"\xee" * 5
         for other in ({}, {"stream": 1}, {"stream": 2}):
             out.fill_(0xEE)
             torch.cuda.synchronize()
+            file_object.seek(0)
             done = bwz.cuda.decompress_into(file, OnlyCudaArray(out, **other))
             assert done == expected
             assert out.cpu().numpy().tobytes() == noise + b"\xee" * 5
@@ -186,6 +188,11 @@ def test_freed_memory_is_free(torch, noise):
     before, _ = torch.cuda.mem_get_info()
     for _ in range(20):
         torch.from_dlpack(bwz.cuda.decompress_to_device(file))
+    decoder = bwz.cuda.GpuDecoder(0)
+    bwz.cuda.decompress_to_device(file, decoder=decoder)
+    during, _ = torch.cuda.mem_get_info()
+    assert during < before - (16 << 20)
+    del decoder
     gc.collect()
     after, _ = torch.cuda.mem_get_info()
     assert after > before - (64 << 20)
@@ -231,7 +238,7 @@ def test_what_is_too_small_or_elsewhere(torch, noise, noise_file):
 
 
 def test_damage_is_an_error(torch, noise, noise_file):
-    block = bwz.Archive(io.BytesIO(noise_file)).blocks[5]
+    block = bwz.Archive(io.BytesIO(noise_file)).blocks()[5]
     damaged = bytearray(noise_file)
     damaged[block.coded_end - 1000] ^= 1
     out = empty(torch, len(noise))

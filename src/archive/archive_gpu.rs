@@ -4,7 +4,7 @@ use super::Archive;
 use super::archive_file::cost_of;
 use crate::base::error::{Error, Result};
 use crate::engine::decode::{GpuDecoder, PlacedBlock};
-use crate::frame::contents;
+use crate::frame::{BlockInfo, contents};
 use crate::gpu::DeviceSlice;
 use crate::options::events::Step;
 use crate::search::ReadCost;
@@ -63,9 +63,12 @@ impl<R: Read + Seek + Send> Archive<R> {
             .map_err(|e| e.at(numbers.start as u64, largest.coded.start))?;
         let listener = &self.options.run.listener;
         let input = &mut self.input;
+        let size = |block: &BlockInfo| block.coded.end - block.coded.start;
+        let most = wanted.iter().map(size).max().unwrap_or(0);
         let placed = numbers.zip(wanted).map(|(number, info)| {
             let number = number as u64;
-            let read = || contents::read_block(input, info, number);
+            let memory = gpu.payload_memory(most);
+            let read = || contents::read_block_into(memory, input, info, number);
             let coded = listener.time(number, Step::Read, read)?;
             Ok(PlacedBlock {
                 coded,

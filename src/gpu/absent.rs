@@ -58,6 +58,9 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
     Ok(Vec::new())
 }
 
+/// Gives unused device memory back: there is none in this build.
+pub(crate) fn trim_memory(_number: u32) {}
+
 /// Sorts blocks on a GPU: not in this build.
 #[derive(Debug)]
 pub struct GpuSorter(Infallible);
@@ -175,10 +178,10 @@ impl GpuInverse {
             _sample_rate: u32,
             _samples: &[u32],
         ) -> Result<Option<(Instant, &[u8])>>;
-        pub(crate) fn invert_coded_to(
+        pub(crate) fn invert_coded_to[S: AsRef<[u8]>](
             &mut self,
             _decoder: &mut BwtDecoder,
-            _coded: &CodedBwt,
+            _coded: &CodedBwt<S>,
             _sample_rate: u32,
             _samples: &[u32],
             _target: &TextTarget,

@@ -148,9 +148,9 @@ impl BwtDecoder {
     ///
     /// # Errors
     /// As [`BwtDecoder::decode`].
-    pub(super) fn decode_to(
+    pub(super) fn decode_to<S: AsRef<[u8]>>(
         &mut self,
-        coded: &CodedBwt,
+        coded: &CodedBwt<S>,
         bytes: &mut PinnedBuffer<u8>,
         bwt: Array<u8>,
     ) -> Result<bool> {

@@ -168,10 +168,10 @@ impl GpuInverse {
     ///
     /// # Panics
     /// If the target is on another GPU, or is not within its memory or the text.
-    pub(crate) fn invert_coded_to(
+    pub(crate) fn invert_coded_to<S: AsRef<[u8]>>(
         &mut self,
         decoder: &mut BwtDecoder,
-        coded: &CodedBwt,
+        coded: &CodedBwt<S>,
         sample_rate: u32,
         samples: &[u32],
         target: &TextTarget,
@@ -189,10 +189,10 @@ impl GpuInverse {
 
     /// Decodes coded slices to the BWT's place on the device. Gives the time at which that ended.
     /// Returns `None` if a slice is damaged.
-    fn decode(
+    fn decode<S: AsRef<[u8]>>(
         &mut self,
         decoder: &mut BwtDecoder,
-        coded: &CodedBwt,
+        coded: &CodedBwt<S>,
         sample_rate: u32,
         samples: &[u32],
     ) -> Result<Option<(InverseShape, Instant)>> {
@@ -304,7 +304,7 @@ impl GpuInverse {
 }
 
 /// Number of bytes of a BWT, as its slices say.
-fn bwt_len(coded: &CodedBwt) -> usize {
+fn bwt_len<S>(coded: &CodedBwt<S>) -> usize {
     coded
         .raw_sizes
         .iter()

@@ -84,6 +84,7 @@ pub use nccl_processor::NcclProcessor;
 pub use pattern_batches::GpuSearch;
 pub use peers::Peers;
 pub use rank_sorter::RankSorter;
+pub(crate) use runtime::trim_memory;
 pub use runtime::{BUILT, DeviceSpan, NcclId, devices, has_driver};
 pub use sorter::GpuSorter;
 pub use text_parts::{PartRows, PartTask, PartText, TextParts};

@@ -3,7 +3,7 @@
 use super::*;
 use crate::cases;
 use crate::coder::{Coding, Effort};
-use crate::frame::{BlockInfo, BlockKind};
+use crate::frame::BlockKind;
 use crate::gpu::DeviceBuffer;
 use crate::gpu::testing::{gpu, say};
 use crate::options::Options;
@@ -113,6 +113,15 @@ fn the_bytes_are_those_of_the_host() {
 }
 
 #[test]
+fn a_build_without_cuda_says_so() {
+    if crate::gpu::is_built() {
+        return;
+    }
+    assert!(matches!(GpuDecoder::new(0), Err(Error::Device(_))));
+    assert!(matches!(DeviceBuffer::new(0, 10), Err(Error::Device(_))));
+}
+
+#[test]
 fn ranges_begin_and_end_anywhere() {
     if gpu().is_none() {
         return;
@@ -131,11 +140,9 @@ fn ranges_begin_and_end_anywhere() {
         for to in borders.into_iter().filter(|&to| to >= from) {
             let len = (to - from) as usize;
             let mut out = untouched(len);
-            let mut memory = out.slice();
             let done = archive
-                .read_range_to_gpu(&decoder, from..to, &mut memory)
+                .read_range_to_gpu(&decoder, from..to, &mut out.slice())
                 .unwrap();
-            drop(memory);
             let found = content(&mut out);
             assert!(found == raw[from as usize..to as usize], "{from}..{to}");
             assert!(len == 0 || done.on_gpu + done.by_host > 0);

@@ -67,22 +67,23 @@ impl BlockDecoder {
         options: &Options,
     ) -> Result<Self> {
         let open = InvertingGpu::open;
-        BlockDecoder::with_gpus(block_size, pool, spare, options, open)
+        BlockDecoder::with_gpus(block_size, pool, spare, options, LEASES, open)
     }
 
-    /// Creates the decoder like [`Self::new`]. `open` opens a GPU with a given number, for blocks
-    /// of up to the given size.
+    /// Creates the decoder like [`Self::new`], with `leases` leases per GPU. `open` opens a GPU
+    /// with a given number, for blocks of up to the given size.
     pub(super) fn with_gpus(
         block_size: u64,
         pool: Threads,
         spare: Spare,
         options: &Options,
+        leases: usize,
         open: impl Fn(u32, u32) -> Result<InvertingGpu> + Send + Sync + 'static,
     ) -> Result<Self> {
         let plan = options.plan_to_decode(block_size)?;
         // Larger blocks go to the CPU.
         let most = block_size.min(gpu::MOST_BYTES.into()) as u32;
-        let opener = Opener::new(options.device, plan.workers, LEASES, move |number| {
+        let opener = Opener::new(options.device, plan.workers, leases, move |number| {
             open(number, most)
         })?;
         Ok(BlockDecoder {

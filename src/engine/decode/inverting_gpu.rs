@@ -5,6 +5,7 @@ use crate::base::error::{Error, Flaw, Result};
 use crate::bwt::{self, Bwt};
 #[cfg(test)]
 use crate::coder;
+use crate::coder::CodedBwt;
 use crate::engine::coded_transform::CodedTransform;
 use crate::gpu::{self, TextTarget};
 use crate::options::DEFAULT_SAMPLE_RATE;
@@ -18,9 +19,18 @@ pub(super) enum InvertJob<'a> {
     Bwt(&'a mut Bwt),
     /// A coded transform, and memory of the text's length.
     Coded(&'a CodedTransform, &'a mut [u8]),
-    /// A coded transform, the place of its text in the GPU's memory, and the CRC-32 that the text
-    /// must have.
-    ToDevice(&'a CodedTransform, TextTarget<'a>, u32),
+    /// A coded transform whose text stays in the GPU's memory.
+    ToDevice(&'a DeviceJob<'a>),
+}
+
+/// A coded transform, and the place of its text in the memory of the GPU.
+pub(super) struct DeviceJob<'a> {
+    pub coded: CodedBwt<&'a [u8]>,
+    pub sample_rate: u32,
+    pub samples: Vec<u32>,
+    pub target: TextTarget<'a>,
+    /// The CRC-32 that the text must have.
+    pub checksum: u32,
 }
 
 #[cfg(test)]
@@ -63,6 +73,7 @@ type FakeInverter = Box<dyn FnMut(InvertJob) -> Result<Vec<Timed>> + Send>;
 
 /// GPUs with their memory that do nothing now, and are kept for later streams.
 #[derive(Clone, Default)]
+#[allow(clippy::vec_box, reason = "the boxes come from pools and go to pools")]
 pub(super) struct KeptGpus(Arc<Mutex<Vec<Box<CudaInverter>>>>);
 
 impl KeptGpus {
@@ -71,6 +82,11 @@ impl KeptGpus {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .pop()
+    }
+
+    /// Drops all of them.
+    pub(super) fn clear(&self) {
+        while self.take().is_some() {}
     }
 
     fn put(&self, gpu: Box<CudaInverter>) {
@@ -185,9 +201,7 @@ impl CudaInverter {
         match job {
             InvertJob::Bwt(bwt) => self.invert(bwt),
             InvertJob::Coded(coded, text) => self.decode_and_invert(coded, text),
-            InvertJob::ToDevice(coded, target, checksum) => {
-                self.invert_to_device(coded, &target, checksum)
-            }
+            InvertJob::ToDevice(job) => self.invert_to_device(job),
         }
     }
 
@@ -240,28 +254,18 @@ impl CudaInverter {
         ])
     }
 
-    fn invert_to_device(
-        &mut self,
-        transform: &CodedTransform,
-        target: &TextTarget,
-        checksum: u32,
-    ) -> Result<Vec<Timed>> {
+    fn invert_to_device(&mut self, job: &DeviceJob) -> Result<Vec<Timed>> {
         let gpu = self.gpu();
         let began = Instant::now();
-        let CodedTransform {
-            coded,
-            sample_rate,
-            samples,
-        } = transform;
         let found = self.inverse.invert_coded_to(
             &mut self.decoder,
-            coded,
-            *sample_rate,
-            samples,
-            target,
+            &job.coded,
+            job.sample_rate,
+            &job.samples,
+            &job.target,
         )?;
         let (decoded, found) = found.ok_or(Flaw("a slice is damaged"))?;
-        if found != checksum {
+        if found != job.checksum {
             return Err(Flaw::WRONG_RAW_BYTES.into());
         }
         Ok(vec![

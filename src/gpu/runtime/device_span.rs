@@ -1,10 +1,10 @@
 //! Device memory that is not ours: a caller's, which a block is restored to or compressed from.
 //!
 //! A [`DeviceSpan`] is an address and a length, checked by the driver. It is lent to threads of one
-//! call as long as that lasts; `DeviceSlice` ties it to the memory's owner.
+//! call as long as that lasts; `DeviceSlice` holds it for as long as the memory is borrowed.
 
 use super::array::Array;
-use super::cuda_device::{driver, failed};
+use super::cuda_device::{CudaDevice, driver, failed};
 use super::gpu_stream::Gpu;
 use super::pinned_buffer::PinnedBuffer;
 use crate::base::error::{Error, Result};
@@ -21,7 +21,8 @@ pub struct DeviceSpan {
     number: u32,
     address: u64,
     len: usize,
-    copies: Mutex<Copies>,
+    /// `None` until the first copy.
+    copies: Mutex<Option<Copies>>,
 }
 
 /// The stream of copies from and to the host, and pinned memory for them.
@@ -38,8 +39,7 @@ impl DeviceSpan {
     /// [`Error::Usage`] if the memory is not on that GPU; [`Error::Device`] if the GPU is missing
     /// or the work before failed.
     pub(crate) fn new(number: u32, address: u64, len: usize, stream: Option<u64>) -> Result<Self> {
-        let gpu = Gpu::open(number)?;
-        gpu.raw_stream()?;
+        let device = CudaDevice::open(number)?;
         if let Some(last) = len.checked_sub(1) {
             let last = address
                 .checked_add(last as u64)
@@ -48,14 +48,14 @@ impl DeviceSpan {
             check_is_on(number, last)?;
         }
         if let Some(stream) = stream {
+            device.context.bind_to_thread().map_err(failed)?;
             wait_for_stream(stream)?;
         }
-        let pinned = PinnedBuffer::default();
         Ok(DeviceSpan {
             number,
             address,
             len,
-            copies: Mutex::new(Copies { gpu, pinned }),
+            copies: Mutex::default(),
         })
     }
 
@@ -86,13 +86,24 @@ impl DeviceSpan {
         Array::at(self.address + range.start as u64, range.len())
     }
 
+    /// Returns the copies' stream and memory, which the first copy opens.
+    fn opened<'c>(&self, copies: &'c mut Option<Copies>) -> Result<&'c mut Copies> {
+        if copies.is_none() {
+            *copies = Some(Copies {
+                gpu: Gpu::open(self.number)?,
+                pinned: PinnedBuffer::default(),
+            });
+        }
+        Ok(copies.as_mut().expect("it is open"))
+    }
+
     /// Copies bytes from the host to `at`, and waits for it. Threads do so one after the other.
     pub(crate) fn write(&self, at: usize, bytes: &[u8]) -> Result<()> {
         let mut copies = self
             .copies
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let Copies { gpu, pinned } = &mut *copies;
+        let Copies { gpu, pinned } = self.opened(&mut copies)?;
         for (number, piece) in bytes.chunks(COPIED).enumerate() {
             let at = at + number * COPIED;
             pinned
@@ -111,7 +122,7 @@ impl DeviceSpan {
             .copies
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let Copies { gpu, pinned } = &mut *copies;
+        let Copies { gpu, pinned } = self.opened(&mut copies)?;
         pinned.reserve(gpu, out.len())?;
         let copied = pinned.download(gpu, self.part(at..at + out.len()), 0..out.len() as u32);
         gpu.ended(copied)?;

@@ -39,6 +39,7 @@ pub(crate) mod tuning;
 pub(crate) use arena::{Arena, ArenaAllocator, GrowingArena, measure};
 pub(crate) use array::{Array, DoubleBuffer};
 pub(crate) use counted::{at_most, log_round};
+pub(crate) use cuda_device::trim_memory;
 pub use cuda_device::{BUILT, devices, has_driver};
 pub use device_span::DeviceSpan;
 pub(crate) use device_span::{COPIED, DeviceAllocation, gpu_of};

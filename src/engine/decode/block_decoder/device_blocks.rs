@@ -8,7 +8,7 @@
 use super::{BlockDecoder, BlockKind, gpu_input};
 use crate::base::error::Result;
 use crate::engine::decode::inverting_gpu::InvertJob;
-use crate::engine::raw::Raw;
+use crate::engine::raw::{Raw, Spare};
 use crate::frame::{BwtPayload, CodedBlock};
 use crate::gpu::{DeviceSpan, TextTarget};
 use std::ops::Range;
@@ -56,11 +56,12 @@ impl DevicePart<'_> {
 
 impl BlockDecoder {
     /// Restores a part of a block to the memory of a GPU. Returns true if the raw bytes were never
-    /// on the host.
+    /// on the host; the memory of the payload then goes to `payloads`.
     pub(in crate::engine::decode) fn decode_to(
         &self,
         block: CodedBlock,
         target: &DevicePart,
+        payloads: &Spare,
     ) -> Result<bool> {
         let is_unfiltered = matches!(block.header.kind, BlockKind::Bwt(shape) if !shape.filtered);
         let may_go_to_gpu =
@@ -74,7 +75,10 @@ impl BlockDecoder {
         let turn = self.restoring.enter(block.number)?;
         let threads = self.inverter.threads();
         let bytes = match self.invert_on_device(&block, threads, target)? {
-            OnDevice::Restored => None,
+            OnDevice::Restored => {
+                payloads.keep(block.payload);
+                None
+            }
             OnDevice::Refused => Some(self.restore_on_cpu(&block)?),
             OnDevice::NotTaken => Some(self.restore_after_gpus(block, threads)?.0),
         };
@@ -104,15 +108,14 @@ impl BlockDecoder {
         let Some((shape, parts)) = BwtPayload::of(block)? else {
             return Ok(OnDevice::NotTaken);
         };
-        let transform = gpu_input::coded_transform(shape, &parts);
         let text = TextTarget {
             from: target.part.start as u32,
             len: target.part.len() as u32,
             span: target.span,
             at: target.at,
         };
-        let job = InvertJob::ToDevice(&transform, text, block.header.raw_checksum);
-        match lease.run(|gpu| gpu.invert(job)) {
+        let job = gpu_input::device_job(shape, parts, text, block.header.raw_checksum);
+        match lease.run(|gpu| gpu.invert(InvertJob::ToDevice(&job))) {
             Some(Ok(timed)) => {
                 self.note_decoded(&block.header, Duration::ZERO);
                 self.listener.done(block.number, timed);
