@@ -41,7 +41,7 @@ class GpuDecoder:
     """A GPU that restores files to its memory.
 
     It keeps its working memory between calls, until it is deleted: about 22 bytes for each byte of
-    a block, for up to 8 blocks at a time. Several threads may use it at the same time.
+    a block, for up to 12 blocks at a time. Several threads may use it at the same time.
     """
 
     def __init__(self, device: int = 0) -> None: ...

@@ -20,12 +20,13 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Number of blocks at a time.
-const LEASES: usize = 8;
+/// Number of blocks at a time. Text of 32 MiB per block comes at 4.9 GB/s with 8 blocks at a time on
+/// an H200, at 5.9 with 12, and at 6.1 with 16.
+const LEASES: usize = 12;
 
 /// A GPU that decodes blocks to its own memory, for
 /// [`Archive::read_range_to_gpu`](crate::Archive::read_range_to_gpu). It keeps its working memory
-/// until it is dropped: about 22 bytes for each byte of a block, for up to 8 blocks at a time.
+/// until it is dropped: about 22 bytes for each byte of a block, for up to 12 blocks at a time.
 pub struct GpuDecoder {
     number: u32,
     kept: KeptGpus,

@@ -9,7 +9,7 @@ use super::{BlockDecoder, BlockKind, gpu_input};
 use crate::base::error::Result;
 use crate::engine::decode::inverting_gpu::InvertJob;
 use crate::engine::raw::{Raw, Spare};
-use crate::frame::{BwtPayload, CodedBlock};
+use crate::frame::{BwtPayload, CodedBlock, Shape};
 use crate::gpu::{DeviceSpan, TextTarget};
 use std::ops::Range;
 use std::time::Duration;
@@ -72,9 +72,15 @@ impl BlockDecoder {
             self.spare.keep_bytes(raw);
             return Ok(false);
         }
+        // The payload is checked before a lease is held, so that the GPU does not wait for it.
+        let parts = BwtPayload::of(&block)?;
         let turn = self.restoring.enter(block.number)?;
         let threads = self.inverter.threads();
-        let bytes = match self.invert_on_device(&block, threads, target)? {
+        let done = match parts {
+            Some((shape, parts)) => self.invert_on_device(&block, shape, parts, threads, target),
+            None => OnDevice::NotTaken,
+        };
+        let bytes = match done {
             OnDevice::Restored => {
                 payloads.keep(block.payload);
                 None
@@ -98,15 +104,14 @@ impl BlockDecoder {
     fn invert_on_device(
         &self,
         block: &CodedBlock,
+        shape: Shape,
+        parts: BwtPayload,
         threads: usize,
         target: &DevicePart,
-    ) -> Result<OnDevice> {
+    ) -> OnDevice {
         let raw_size = block.header.raw_size;
         let Some(mut lease) = self.inverter.gpus.lease(raw_size, threads) else {
-            return Ok(OnDevice::NotTaken);
-        };
-        let Some((shape, parts)) = BwtPayload::of(block)? else {
-            return Ok(OnDevice::NotTaken);
+            return OnDevice::NotTaken;
         };
         let text = TextTarget {
             from: target.part.start as u32,
@@ -119,10 +124,10 @@ impl BlockDecoder {
             Some(Ok(timed)) => {
                 self.note_decoded(&block.header, Duration::ZERO);
                 self.listener.done(block.number, timed);
-                Ok(OnDevice::Restored)
+                OnDevice::Restored
             }
-            Some(Err(_)) => Ok(OnDevice::Refused),
-            None => Ok(OnDevice::NotTaken),
+            Some(Err(_)) => OnDevice::Refused,
+            None => OnDevice::NotTaken,
         }
     }
 }
