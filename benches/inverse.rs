@@ -187,12 +187,7 @@ fn restore_all(jobs: &mut [Job], in_flight: usize) -> Result<Duration> {
             let Some(Job { bwt, text, inverse }) = job else {
                 return Ok(());
             };
-            let samples: Vec<u32> = bwt
-                .samples
-                .iter()
-                .map(|&row| row as u32)
-                .collect();
-            let out = inverse.invert_input(bwt.sample_rate, &samples)?;
+            let out = inverse.invert_input(bwt.sample_rate, &bwt.samples)?;
             restored
                 .lock()
                 .expect("no panic")

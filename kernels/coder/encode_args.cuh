@@ -8,7 +8,8 @@ struct SHARED SliceStart {
     uint32_t byte, run;
 };
 
-// A BWT of n bytes, 1 to 2^31 - 1, and all arrays made from it.
+// A BWT of n bytes, 1 and more, and all arrays made from it. Bytes and items have numbers of 32
+// bits: n + most_slices is below 2^32.
 struct SHARED EncodeArgs {
     const ContextMaps* maps;
     // [0..n - 1] followed by readable bytes, up to the next multiple of 16
@@ -37,6 +38,7 @@ struct SHARED EncodeArgs {
     uint8_t* coded;              // [0..n - 1] all coded slices
     uint32_t n, tiles, most_slices;
     uint32_t slice_runs;         // maximum number of runs in a slice
+    uint32_t spreads_runs;       // 1 if slices get fewer runs, so that the last has no fewer
     uint32_t slice_bytes;        // maximum number of bytes in a slice
 };
 

@@ -64,7 +64,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) write_run_heads(const Enco
 extern "C" __global__ void __launch_bounds__(32) cut_slices(const EncodeArgs v) {
     const uint32_t lane = threadIdx.x, runs = v.tile_runs[v.tiles];
     // Slices get somewhat fewer runs than allowed, so that the last has no fewer than the others.
-    const uint32_t parts = (runs - 1) / v.slice_runs + 1, slice_runs = (runs - 1) / parts + 1;
+    // In a part of a BWT, that number is that of the whole.
+    const uint32_t parts = (runs - 1) / v.slice_runs + 1;
+    const uint32_t slice_runs = v.spreads_runs ? (runs - 1) / parts + 1 : v.slice_runs;
     uint32_t count = 0, byte = 0, run = 0;
     while (byte < v.n) {
         const uint64_t next_run = run + static_cast<uint64_t>(lane + 1) * slice_runs;

@@ -25,6 +25,7 @@ def compress(
     device: str | None = None,
     index: bool | int | None = None,
     verify: bool | None = None,
+    trust_gpus: bool | None = None,
     notes: Mapping[str, str] | None = None,
     content_size: int | None = None,
     stream_check: StreamCheck | None = None,
@@ -45,7 +46,9 @@ def compress(
         index: ``True`` for an FM-index, which is searched without decompressing. A number sets the
             distance of the positions that it keeps (a power of two from 8 to 16384); 0 is enough
             for counting alone.
-        verify: Restore and compare each block before it is returned.
+        verify: Restore each block on the CPU and compare it before it is returned. Otherwise only
+            what a GPU made is restored, on that GPU.
+        trust_gpus: Do not restore what a GPU made. This saves a little of the GPU's time.
         notes: What to say about the data, in the header: keys and values. ``comment`` is for
             people.
         content_size: The number of bytes of ``data``, stated in the header for readers of pipes.
@@ -65,6 +68,7 @@ def compress(
         device=device,
         index=index,
         verify=verify,
+        trust_gpus=trust_gpus,
         notes=notes,
         content_size=content_size,
         stream_check=stream_check,
@@ -129,6 +133,7 @@ class Compressor:
         device: str | None = None,
         index: bool | int | None = None,
         verify: bool | None = None,
+        trust_gpus: bool | None = None,
         notes: Mapping[str, str] | None = None,
         content_size: int | None = None,
         stream_check: StreamCheck | None = None,
@@ -143,6 +148,7 @@ class Compressor:
             device=device,
             index=index,
             verify=verify,
+            trust_gpus=trust_gpus,
             notes=notes,
             content_size=content_size,
             stream_check=stream_check,

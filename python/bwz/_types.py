@@ -32,6 +32,7 @@ class Options(TypedDict, total=False):
     device: str | None
     index: bool | int | None
     verify: bool | None
+    trust_gpus: bool | None
     notes: Mapping[str, str] | None
     content_size: int | None
     stream_check: StreamCheck | None

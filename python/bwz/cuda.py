@@ -14,9 +14,9 @@ contiguous array of ``uint8`` or ``int8``, of any shape. Every call returns afte
 has ended, so nothing needs to wait for it. No function holds the GIL while it works. Ctrl-C ends
 each after the blocks in work, a few at most.
 
-The GPU itself restores a block and checks its CRC-32 if the block has no filters, no index, is not
-stored, and was not compressed with ``effort="best"``. Other blocks are restored on the host, and
-copied: text often has filters, which the CPU undoes. :attr:`Restored.by_host` says how many.
+The GPU itself restores a block and checks its CRC-32 if the block has no filters, no index, at most
+1 GiB, is not stored, and was not compressed with ``effort="best"``. Other blocks are restored on the
+host, and copied: text often has filters, which the CPU undoes. :attr:`Restored.by_host` says how many.
 
 This module needs a build with the feature ``cuda`` (:data:`bwz.CUDA_BUILT`) and a driver. Without
 them its functions raise :class:`bwz.DeviceError`; they never use the CPU alone.

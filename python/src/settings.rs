@@ -53,6 +53,7 @@ fn set(
         "letters" => Ok(options.letters(letters(&word(value, "letters")?)?)),
         "mismatches" => options.max_mismatches(number(value, "mismatches")?),
         "verify" => Ok(options.verify(truth(value, "verify")?)),
+        "trust_gpus" => Ok(options.trust_gpus(truth(value, "trust_gpus")?)),
         "notes" => notes(options, value)?,
         "content_size" => options.content_size(number(value, "content_size")?),
         "stream_check" => Ok(options.stream_check(check(&word(value, "stream_check")?)?)),

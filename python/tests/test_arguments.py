@@ -268,6 +268,7 @@ OPTIONS = [
     "effort",
     "index",
     "verify",
+    "trust_gpus",
     "notes",
     "content_size",
     "stream_check",
@@ -279,6 +280,21 @@ OPTIONS = [
     "limit_output",
     "no_such_option",
 ]
+
+
+@pytest.mark.parametrize("trust_gpus", [None, False, True])
+def test_the_bytes_are_the_same_whether_gpus_are_trusted_or_not(trust_gpus: bool | None) -> None:
+    text = b"one two three " * 5000
+    expected = bwz.compress(text)
+    assert bwz.compress(text, trust_gpus=trust_gpus) == expected
+    compressor = bwz.Compressor(trust_gpus=trust_gpus)
+    assert compressor.compress(text) + compressor.flush() == expected
+    file = io.BytesIO()
+    with bwz.open(file, "wb", trust_gpus=trust_gpus) as writer:
+        writer.write(text)
+    assert bwz.decompress(file.getvalue()) == text
+    with pytest.raises(TypeError, match="trust_gpus is True or False"):
+        bwz.compress(text, trust_gpus="no")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", OPTIONS)

@@ -29,9 +29,9 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// returns; no stream needs to wait for it.
     ///
     /// Each block is checked by the CRC-32 of its raw bytes. The GPU does so itself if the block
-    /// never comes to the host: if it has no filters, no index, is not stored, and is coded by
-    /// static rANS, which all efforts but [`Effort::Best`](crate::Effort::Best) use. The others are
-    /// restored as [`Archive::read_range`] does it, and copied.
+    /// never comes to the host: if it has no filters, no index, at most 1 GiB, is not stored, and
+    /// is coded by static rANS, which all efforts but [`Effort::Best`](crate::Effort::Best) use.
+    /// The others are restored as [`Archive::read_range`] does it, and copied.
     ///
     /// # Errors
     /// [`Error::Usage`] if the range is not within the raw stream, if `out` is shorter, or if it is

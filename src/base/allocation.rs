@@ -8,7 +8,9 @@
 
 mod huge_pages;
 
-pub(crate) use huge_pages::{Zero, parts, touch_zeros};
+pub(crate) use huge_pages::Zero;
+#[cfg(any(feature = "cuda", test))]
+pub(crate) use huge_pages::{parts, touch_zeros};
 use std::alloc::{Layout, alloc_zeroed};
 use std::cell::Cell;
 

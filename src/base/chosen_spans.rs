@@ -1,8 +1,8 @@
 //! The positions of a text that its content chooses, as a bit for each position, in spans of 64.
 //!
-//! A position is chosen by a weighted sum of its 8 bytes: common positions, 1 in 2^5, by the upper
-//! bits of the sum, and rare ones, 1 in 2^8, by all bits. Both are found in one pass, which takes
-//! 0.1 ns a byte with AVX2.
+//! A position is chosen by a weighted sum of its 8 bytes: frequent positions, 1 in 2^4, and common
+//! ones, 1 in 2^5, by the upper bits of the sum, and rare ones, 1 in 2^8, by all bits. Common and
+//! rare ones are found in one pass. A pass takes 0.1 ns a byte with AVX2.
 
 /// Number of positions in a span, whose bits are one word.
 pub(super) const SPAN: usize = 64;
@@ -13,30 +13,38 @@ pub(super) const KEYED: usize = 8;
 
 /// The sum at a rare position; the value is arbitrary.
 const CHOSEN: u8 = 0x5A;
+/// The bits of the sum that determine a frequent position.
+const FREQUENT: u8 = 0xFF << 4;
 /// The bits of the sum that determine a common position.
 const COMMON: u8 = 0xFF << 3;
 /// The bits of the sum that determine a rare position.
 const RARE: u8 = 0xFF;
 
-/// Finds the common positions in these spans. `text` covers the spans and the 8 bytes at the last
+/// Finds the frequent positions in these spans. `text` covers the spans and the 8 bytes at the last
 /// position.
+pub(super) fn find_frequent(text: &[u8], frequent: &mut [u64]) {
+    find::<FREQUENT, false>(text, frequent, &mut []);
+}
+
+/// Finds the common positions in these spans.
 pub(super) fn find_common(text: &[u8], common: &mut [u64]) {
-    find::<false>(text, common, &mut []);
+    find::<COMMON, false>(text, common, &mut []);
 }
 
 /// Finds the common and the rare positions in these spans.
 pub(super) fn find_both(text: &[u8], common: &mut [u64], rare: &mut [u64]) {
     debug_assert_eq!(common.len(), rare.len());
-    find::<true>(text, common, rare);
+    find::<COMMON, true>(text, common, rare);
 }
 
-fn find<const BOTH: bool>(text: &[u8], common: &mut [u64], rare: &mut [u64]) {
-    debug_assert!(common.is_empty() || text.len() == common.len() * SPAN + KEYED);
+/// Finds the positions that the bits `MASK` of their sums choose, and with `BOTH` the rare ones.
+fn find<const MASK: u8, const BOTH: bool>(text: &[u8], chosen: &mut [u64], rare: &mut [u64]) {
+    debug_assert!(chosen.is_empty() || text.len() == chosen.len() * SPAN + KEYED);
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2, which takes half of the time.
         #[allow(unsafe_code)]
-        return unsafe { find_by_avx2::<BOTH>(text, common, rare) };
+        return unsafe { find_by_avx2::<MASK, BOTH>(text, chosen, rare) };
     }
     for (n, text) in text
         .windows(SPAN + KEYED)
@@ -45,12 +53,8 @@ fn find<const BOTH: bool>(text: &[u8], common: &mut [u64], rare: &mut [u64]) {
     {
         // An array of constant size, so that vector code does many positions at once.
         let bytes = text.try_into().expect("as long");
-        let is_run = is_run_without(bytes);
-        common[n] = if is_run {
-            0
-        } else {
-            find_in_span(bytes, COMMON)
-        };
+        let is_run = is_run_without(bytes, MASK);
+        chosen[n] = if is_run { 0 } else { find_in_span(bytes, MASK) };
         if BOTH {
             rare[n] = if is_run { 0 } else { find_in_span(bytes, RARE) };
         }
@@ -61,47 +65,62 @@ fn find<const BOTH: bool>(text: &[u8], common: &mut [u64], rare: &mut [u64]) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 #[allow(unsafe_code)]
-fn find_by_avx2<const BOTH: bool>(text: &[u8], common: &mut [u64], rare: &mut [u64]) {
+fn find_by_avx2<const MASK: u8, const BOTH: bool>(
+    text: &[u8],
+    chosen: &mut [u64],
+    rare: &mut [u64],
+) {
     use std::arch::x86_64::{
-        __m256i, _mm256_add_epi8, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256,
-        _mm256_movemask_epi8, _mm256_set1_epi8,
-    };
-    const LANES: usize = size_of::<__m256i>();
-    // SAFETY: reads as many bytes as the array has, at any alignment.
-    let load = |bytes: &[u8; LANES]| unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
-    let sums_of = |bytes: &[u8]| {
-        let keys = bytes.windows(LANES).take(KEYED);
-        let mut keys = keys.map(|bytes| load(bytes.try_into().expect("as long")));
-        let first = keys.next().expect("there are 8");
-        keys.fold(first, |sums, bytes| {
-            _mm256_add_epi8(_mm256_add_epi8(sums, sums), bytes)
-        })
+        _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_movemask_epi8, _mm256_set1_epi8,
     };
     let bits_of = |equal| u64::from(_mm256_movemask_epi8(equal) as u32);
-    let mask = _mm256_set1_epi8(COMMON.cast_signed());
-    let chosen = _mm256_set1_epi8(CHOSEN as i8);
-    let masked = _mm256_and_si256(chosen, mask);
+    let mask = _mm256_set1_epi8(MASK.cast_signed());
+    let wanted = _mm256_set1_epi8(CHOSEN as i8);
+    let masked = _mm256_and_si256(wanted, mask);
     for (n, text) in text
         .windows(SPAN + KEYED)
         .step_by(SPAN)
         .enumerate()
     {
-        let sums = [sums_of(text), sums_of(&text[LANES..])];
-        let is_common = |sums| bits_of(_mm256_cmpeq_epi8(_mm256_and_si256(sums, mask), masked));
-        common[n] = is_common(sums[0]) | is_common(sums[1]) << LANES;
+        let text: &[u8; SPAN + KEYED] = text.try_into().expect("as long");
+        let sums = [sums_by_avx2(text, 0), sums_by_avx2(text, LANES)];
+        let is_chosen = |sums| bits_of(_mm256_cmpeq_epi8(_mm256_and_si256(sums, mask), masked));
+        chosen[n] = is_chosen(sums[0]) | is_chosen(sums[1]) << LANES;
         if BOTH {
-            let is_rare = |sums| bits_of(_mm256_cmpeq_epi8(sums, chosen));
+            let is_rare = |sums| bits_of(_mm256_cmpeq_epi8(sums, wanted));
             rare[n] = is_rare(sums[0]) | is_rare(sums[1]) << LANES;
         }
     }
 }
 
-/// Returns true if all bytes are equal and a run of them has no common positions.
-fn is_run_without(bytes: &[u8; SPAN + KEYED]) -> bool {
+/// Bytes of a vector, and so the number of positions whose sums it holds.
+#[cfg(target_arch = "x86_64")]
+const LANES: usize = 32;
+
+/// The sums of the positions of a span from `first` on. No closure or iterator is used: one from
+/// outside of this module would be compiled without AVX2, and each step would be a call.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+#[inline]
+#[allow(unsafe_code)]
+fn sums_by_avx2(text: &[u8; SPAN + KEYED], first: usize) -> std::arch::x86_64::__m256i {
+    use std::arch::x86_64::{_mm256_add_epi8, _mm256_loadu_si256, _mm256_setzero_si256};
+    let mut sums = _mm256_setzero_si256();
+    for shift in 0..KEYED {
+        let bytes = &text[first + shift..][..LANES];
+        // SAFETY: reads as many bytes as the slice has, at any alignment.
+        let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
+        sums = _mm256_add_epi8(_mm256_add_epi8(sums, sums), bytes);
+    }
+    sums
+}
+
+/// Returns true if all bytes are equal and a run of them has no positions chosen by these bits.
+fn is_run_without(bytes: &[u8; SPAN + KEYED], mask: u8) -> bool {
     let sum = bytes[0].wrapping_neg();
     bytes[..KEYED] == bytes[SPAN..]
         && *bytes == [bytes[0]; SPAN + KEYED]
-        && (sum ^ CHOSEN) & COMMON != 0
+        && (sum ^ CHOSEN) & mask != 0
 }
 
 /// A bit for each position, set if it is chosen by the bits `mask` of its sum.
@@ -169,10 +188,12 @@ mod tests {
             let mut common = vec![0; spans];
             let mut rare = vec![0; spans];
             let mut alone = vec![0; spans];
+            let mut frequent = vec![0; spans];
             find_both(text, &mut common, &mut rare);
             find_common(text, &mut alone);
+            find_frequent(text, &mut frequent);
             assert_eq!(common, alone);
-            for (found, mask) in [(common, COMMON), (rare, RARE)] {
+            for (found, mask) in [(frequent, FREQUENT), (common, COMMON), (rare, RARE)] {
                 let one_by_one = text
                     .windows(SPAN + KEYED)
                     .step_by(SPAN)

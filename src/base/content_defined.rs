@@ -5,7 +5,7 @@
 //! consists of versions of one text, and keeps the [`CommonPositions`] for a search for repeats.
 //! [`deduplication_ratio`] estimates how often strings repeat, by a coarser sample.
 
-use super::chosen_spans::{BATCH, KEYED, KeptApart, SPAN, find_both, find_common};
+use super::chosen_spans::{BATCH, KEYED, KeptApart, SPAN, find_both, find_common, find_frequent};
 use crate::base::allocation;
 use crate::base::threads::{Threads, stretches};
 use rayon::prelude::*;
@@ -233,25 +233,51 @@ impl CommonPositions {
         text: &[u8],
         stretch: Range<usize>,
         apart: usize,
-        mut visit: impl FnMut(usize),
+        visit: impl FnMut(usize),
     ) {
-        debug_assert!(stretch.start.is_multiple_of(BATCH_BYTES));
-        let (start, count) = spans(text, &stretch);
-        let mut apart = KeptApart::by(apart);
-        let mut found = [0; BATCH];
-        // The span before shows which of the first positions are too close to another one. So the
-        // stretches together usually have the positions of the whole text.
-        if start > 0 && count > 0 {
-            self.read(text, start - SPAN, &mut found[..1]);
-            apart.each(start - SPAN, found[0], |_| ());
-        }
-        for batch in (0..count).step_by(BATCH) {
-            let start = start + batch * SPAN;
-            let found = &mut found[..BATCH.min(count - batch)];
-            self.read(text, start, found);
-            for (start, found) in (start..).step_by(SPAN).zip(found) {
-                apart.each(start, *found, &mut visit);
-            }
+        let read = |start, spans: &mut [u64]| self.read(text, start, spans);
+        for_each(text, stretch, apart, read, visit);
+    }
+}
+
+/// Calls `visit` with the frequent positions in a stretch of `text`, twice as many as the common
+/// ones. Each is at least `apart` bytes (at most 64) after the last one, and is followed by at
+/// least 24 bytes.
+pub(crate) fn for_each_frequent(
+    text: &[u8],
+    stretch: Range<usize>,
+    apart: usize,
+    visit: impl FnMut(usize),
+) {
+    let find = |start, spans: &mut [u64]| find_frequent(bytes_of(text, start, spans.len()), spans);
+    for_each(text, stretch, apart, find, visit);
+}
+
+/// Calls `visit` with the positions in a stretch of `text` whose bits `read` gives, for spans of
+/// one batch from a position on.
+fn for_each(
+    text: &[u8],
+    stretch: Range<usize>,
+    apart: usize,
+    read: impl Fn(usize, &mut [u64]),
+    mut visit: impl FnMut(usize),
+) {
+    debug_assert!(stretch.start.is_multiple_of(BATCH_BYTES));
+    let (start, count) = spans(text, &stretch);
+    let mut apart = KeptApart::by(apart);
+    let mut found = [0; BATCH];
+    // The span before shows which of the first positions are too close to another one. So the
+    // stretches together usually have the positions of the whole text.
+    if start > 0 && count > 0 {
+        read(start - SPAN, &mut found[..1]);
+        apart.each(start - SPAN, found[0], |_| ());
+    }
+    for batch in (0..count).step_by(BATCH) {
+        let start = start + batch * SPAN;
+        let found = &mut found[..BATCH.min(count - batch)];
+        read(start, found);
+        for (start, found) in (start..).step_by(SPAN).zip(found) {
+            apart.each(start, *found, &mut visit);
         }
     }
 }

@@ -12,6 +12,7 @@
 //! | `system_limits` | the memory that the system lets this process have |
 //! | `simd_dispatch` | functions compiled for the vector units that the processor has |
 //! | `content_defined`, `chosen_spans` | positions of a text that its bytes choose |
+//! | `spot_checks` | the part of a batch that is done twice |
 //! | `equal_bytes`, `cache_lines` | common prefixes, and memory by cache lines |
 
 pub(crate) mod allocation;
@@ -25,6 +26,7 @@ pub(crate) mod leb128;
 pub(crate) mod positions;
 pub(crate) mod shortage;
 pub(crate) mod simd_dispatch;
+pub(crate) mod spot_checks;
 pub(crate) mod system_limits;
 pub(crate) mod tasks;
 pub(crate) mod threads;

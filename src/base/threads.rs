@@ -7,6 +7,7 @@ use std::convert::Infallible;
 use std::io;
 use std::iter;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Scope};
 use std::time::Duration;
@@ -112,9 +113,42 @@ pub(crate) fn copy(to: &mut [u8], from: &[u8], threads: usize) {
     }
 }
 
+/// Copies a portion of a very large block, by up to `threads` threads (at most 8), on the same
+/// terms.
+pub(crate) fn copy_portion(to: &mut [u8], from: &[u8], threads: usize) {
+    copy_in_pieces(to, from, PORTION_PIECE, threads.min(8));
+}
+
+/// Returns true if both portions of a very large block have the same bytes, on the same terms.
+pub(crate) fn are_equal(one: &[u8], other: &[u8], threads: usize) -> bool {
+    let differ = AtomicBool::new(one.len() != other.len());
+    let pieces = one
+        .chunks(PORTION_PIECE)
+        .zip(other.chunks(PORTION_PIECE));
+    in_turn(pieces, threads.min(8), |(one, other)| {
+        if one != other {
+            differ.store(true, Ordering::Relaxed);
+        }
+    });
+    !differ.into_inner()
+}
+
+/// Bytes that a thread takes of a portion at a time.
+const PORTION_PIECE: usize = 4 << 20;
+
 fn copy_in_pieces(to: &mut [u8], from: &[u8], size: usize, threads: usize) {
     assert_eq!(to.len(), from.len(), "room for what is copied");
-    let pieces = Mutex::new(to.chunks_mut(size).zip(from.chunks(size)));
+    let pieces = to.chunks_mut(size).zip(from.chunks(size));
+    in_turn(pieces, threads, |(to, from)| to.copy_from_slice(from));
+}
+
+/// Does `work` with each piece, on up to `threads` threads, which take them in turn.
+pub(crate) fn in_turn<T>(
+    pieces: impl Iterator<Item = T> + Send,
+    threads: usize,
+    work: impl Fn(T) + Sync,
+) {
+    let pieces = Mutex::new(pieces);
     let next = || {
         pieces
             .lock()
@@ -122,8 +156,8 @@ fn copy_in_pieces(to: &mut [u8], from: &[u8], size: usize, threads: usize) {
             .next()
     };
     let work = || {
-        while let Some((to, from)) = next() {
-            to.copy_from_slice(from);
+        while let Some(piece) = next() {
+            work(piece);
         }
     };
     thread::scope(|scope| {
@@ -166,6 +200,20 @@ mod tests {
             assert_eq!(to, from);
             copy(&mut to, &vec![3; from.len()], threads);
             assert!(to.iter().all(|&byte| byte == 3));
+        }
+    }
+
+    #[test]
+    fn one_other_byte_is_found() {
+        let one = vec![7; 2 * PORTION_PIECE + 5];
+        for threads in [1, 3] {
+            assert!(are_equal(&one, &one.clone(), threads));
+            assert!(!are_equal(&one, &one[1..], threads));
+            for at in [0, PORTION_PIECE, one.len() - 1] {
+                let mut other = one.clone();
+                other[at] = 8;
+                assert!(!are_equal(&one, &other, threads));
+            }
         }
     }
 }

@@ -33,14 +33,14 @@ impl ByteSums {
     }
 
     /// The sums of a text in which the byte values occur `counts` times.
-    pub(crate) fn of_counts(counts: &[u32; 256]) -> Self {
+    pub(crate) fn of_counts(counts: &[u64; 256]) -> Self {
         let number = |n: usize, byte: usize| {
             let [low, high] = FACTORS[n];
             i64::from(low[byte % 16]) * i64::from(high[byte / 16])
         };
         let sum = |n| {
             (0..256)
-                .map(|byte| i64::from(counts[byte]) * number(n, byte))
+                .map(|byte| counts[byte].cast_signed() * number(n, byte))
                 .sum()
         };
         ByteSums(std::array::from_fn(sum))
@@ -59,9 +59,9 @@ impl ByteSums {
     }
 
     fn counted(text: &[u8]) -> Self {
-        let mut counts = [0; 256];
+        let mut counts = [0_u32; 256];
         count(text, &mut counts);
-        Self::of_counts(&counts)
+        Self::of_counts(&counts.map(u64::from))
     }
 
     fn plus(self, other: Self) -> Self {

@@ -104,11 +104,6 @@ pub(crate) fn wide(samples: Vec<u32>) -> Vec<u64> {
     samples.into_iter().map(u64::from).collect()
 }
 
-/// Converts samples of a [`Bwt`] whose rows fit in 32 bits to those of a GPU.
-pub(crate) fn narrow(samples: &[u64]) -> Vec<u32> {
-    samples.iter().map(|&row| row as u32).collect()
-}
-
 impl Bwt {
     /// A copy of the BWT, since the inverse consumes its input.
     ///

@@ -95,9 +95,10 @@ mod table_cost;
 use crate::base::error::Flaw;
 pub(crate) use bit_models::{BitTree, NumberModel};
 pub(crate) use rle::{run_before, run_end};
+pub(crate) use slice_cuts::SliceCuts;
 pub use slice_cuts::SliceLimits;
 pub use slices::{CodedBwt, SliceDecoder, decode_slices, encode_slices};
-pub(crate) use slices::{decode_slices_on, encode_slices_on};
+pub(crate) use slices::{decode_slices_on, encode_slices_on, static_cuts};
 
 const ENDS_EARLY: Flaw = Flaw("coded bytes end too early");
 const LEFT_OVER: Flaw = Flaw("a slice's coded bytes do not end with its runs");

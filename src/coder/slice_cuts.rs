@@ -80,10 +80,19 @@ impl<'b> RunBorders<'b> {
     }
 }
 
+/// The cuts of a BWT.
+#[derive(Debug)]
+pub(crate) struct SliceCuts {
+    /// Number of runs behind which a slice ends, unless its bytes are too many.
+    #[allow(dead_code, reason = "the GPU code alone reads it")]
+    pub runs: usize,
+    pub slices: Vec<Range<usize>>,
+}
+
 /// Cuts a BWT into slices of at most as many runs as the limits allow. The runs are spread evenly,
 /// so that the last slice is no shorter than the others. If one slice is not enough, the number of
 /// slices is a multiple of `step`, unless runs are long or few.
-pub(super) fn cut(on: Executor, bwt: &[u8], limits: SliceLimits, step: u64) -> Vec<Range<usize>> {
+pub(super) fn cut(on: Executor, bwt: &[u8], limits: SliceLimits, step: u64) -> SliceCuts {
     let borders = RunBorders::new(on, bwt);
     let all = if bwt.is_empty() { 0 } else { borders.all() + 1 };
     let count = match all.div_ceil(limits.runs as u64) {
@@ -105,7 +114,10 @@ pub(super) fn cut(on: Executor, bwt: &[u8], limits: SliceLimits, step: u64) -> V
         };
         start = end;
     }
-    slices
+    SliceCuts {
+        runs: runs as usize,
+        slices,
+    }
 }
 
 #[cfg(test)]
@@ -166,7 +178,7 @@ mod tests {
                 for step in [1, 2, 3] {
                     let wanted = one_by_one(bwt, limits, step);
                     let cut = cut(Executor::CALLING, bwt, limits, step as u64);
-                    assert_eq!(cut, wanted, "{name}: {limits:?}, {step}");
+                    assert_eq!(cut.slices, wanted, "{name}: {limits:?}, {step}");
                 }
             }
         }
@@ -175,7 +187,7 @@ mod tests {
             bytes: usize::MAX,
         };
         let cut = cut(Executor::CALLING, b"aabb", one, 2);
-        assert!(cut.into_iter().eq(std::iter::once(0..4)));
+        assert!(cut.slices.into_iter().eq(std::iter::once(0..4)));
     }
 
     #[test]
@@ -191,6 +203,7 @@ mod tests {
                 },
                 step,
             )
+            .slices
             .len()
         };
         assert_eq!(

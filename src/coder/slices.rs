@@ -8,7 +8,7 @@
 //! pool, [`encode_slices_on`] and [`decode_slices_on`] the executor that they are given.
 
 use super::models::{Models, SymbolCounts};
-use super::slice_cuts::{SliceLimits, cut};
+use super::slice_cuts::{SliceCuts, SliceLimits, cut};
 use super::slice_symbols::SliceSymbols;
 use super::static_encoder::SliceEncoder;
 use super::static_rans::SliceJob;
@@ -30,6 +30,14 @@ pub struct CodedBwt<S = Vec<u8>> {
     pub slices: Vec<S>,
 }
 
+impl<S> CodedBwt<S> {
+    /// Size of the BWT in bytes.
+    pub fn raw_size(&self) -> u64 {
+        let sizes = self.raw_sizes.iter();
+        sizes.map(|&size| u64::from(size)).sum()
+    }
+}
+
 impl<S: AsRef<[u8]>> CodedBwt<S> {
     /// Size of the models and the coded slices in bytes.
     pub fn size(&self) -> usize {
@@ -40,6 +48,11 @@ impl<S: AsRef<[u8]>> CodedBwt<S> {
                 .map(|slice| slice.as_ref().len())
                 .sum::<usize>()
     }
+}
+
+/// The cuts of a BWT into slices of static rANS.
+pub(crate) fn static_cuts(on: Executor, bwt: &[u8], limits: SliceLimits) -> SliceCuts {
+    cut(on, bwt, limits, 1)
 }
 
 /// Codes a whole BWT in slices, in parallel on the current rayon pool.
@@ -60,6 +73,7 @@ pub(crate) fn encode_slices_on(
         Coding::ContextMixing => 2,
     };
     let slices = cut(on, bwt, limits, step)
+        .slices
         .into_iter()
         .map(|range| &bwt[range]);
     let slices: Vec<&[u8]> = slices.collect();

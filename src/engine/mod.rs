@@ -19,10 +19,11 @@
 //! # Who does a block
 //! A device pool estimates whether a GPU or the CPU finishes a block first, and the block goes
 //! there. A GPU also codes what it sorts and decodes what it inverts, so that the transform does
-//! not leave the GPU. It does so if the coding is static rANS, the block has no index and at most
-//! 2^31 - 1 bytes, one GPU sorts it alone, and that GPU has the memory. For a search a GPU decodes
-//! blocks of static rANS that have an index: the index in memory is made of the transform on the
-//! host.
+//! not leave the GPU. It does so if the coding is static rANS and the block has no index. Several
+//! GPUs of one process that sort a block together also code it, each a part, and one of them
+//! restores it. The CPU codes or restores what GPUs do not have the memory for, and what the GPUs
+//! of several processes sorted. For a search a GPU decodes blocks of static rANS that have an
+//! index: the index in memory is made of the transform on the host.
 //!
 //! # The calls
 //! Compression of a stream. The caller's thread:
@@ -41,7 +42,7 @@
 //! 7. `BlockEncoder::work`, `encode`, `encode_bytes`: all steps of a block, each in its turn.
 //! 8. `BlockEncoder::filtered`: takes the CRC-32, applies the filters (`filter`).
 //! 9. `BlockSorter::sort` (`encode::block_sorter`): sorts the text: by several GPUs together
-//!    (`encode::joint_gpus`), by 10, or by 11.
+//!    (`encode::joint_gpus`), which may code it too and restore it, by 10, or by 11.
 //! 10. `DevicePool::lease` (`device_pool`), `Lease::run`, `SortingGpu::sort`
 //!     (`encode::sorting_gpu`): sorts it on a leased GPU, which may code it too, and restores it by
 //!     `Prover::prove` (`encode::gpu_proof`).
@@ -109,11 +110,12 @@
 //!   arenas, pinned coded slices, slices; check: the primary index; the GPU decodes and inverts
 //!   what it gave, in the memory of the sort, and the worker compares the bytes with the text. The
 //!   CPU sorts a block that fails (see Failure).
-//! - **sort, several GPUs together.** thread: a worker; the GPUs have threads of their own; memory:
-//!   the GPUs' memory, pinned or not; check: the thread pool inverts the result and compares it.
+//! - **sort and code, several GPUs together.** thread: a worker; the GPUs have threads of their
+//!   own; memory: the GPUs' memory, pinned or not; BWT; slices; check: one of the GPUs decodes and
+//!   inverts the result, and threads compare it. The thread pool inverts what no GPU has the memory
+//!   for.
 //! - **sort, GPU, if the block is not coded there.** thread: a worker, with a lease; memory: pinned
-//!   block, the GPU's arena, pinned BWT, BWT; check: as for a GPU that codes, without decoding. The
-//!   thread pool inverts a block above 2^31 - 1 bytes.
+//!   block, the GPU's arena, pinned BWT, BWT; check: as for a GPU that codes, without decoding.
 //! - **sort, CPU.** thread: a thread of the thread pool; more for a block that is alone or repeats
 //!   itself; memory: 4 bytes per byte of workspace, 8 in 64 bits; BWT.
 //! - **code slices, CPU.** thread: a worker; slices in the thread pool; memory: coded slices.
@@ -130,8 +132,9 @@
 //!   and the bytes that are read ahead with it; memory: the payload, as its bytes come; check:
 //!   headers, sizes, offsets; at the end seek table, footer, stream.
 //! - **decode and invert, GPU.** thread: a worker, with a lease; memory: the payload, its slices,
-//!   pinned, the GPU's arenas, the text; check: the payload's CRC-32, its tables, coder states, one
-//!   cycle, samples. The CPU does a block that fails.
+//!   pinned (above 1 GiB some hundred megabytes only), the GPU's arenas, the text; check: the
+//!   payload's CRC-32, its tables, coder states, one cycle, samples. The CPU does a block that
+//!   fails.
 //! - **decode, CPU.** thread: a worker; slices in the thread pool; memory: the BWT, in the memory
 //!   of a written block; the payload too, if a GPU may take part; check: the payload's CRC-32, its
 //!   tables, coder states, counts of an index.
@@ -150,8 +153,8 @@
 //!
 //! - **decode, invert and check, GPU.** thread: a worker, with a lease, which is kept for the next
 //!   call; memory: the payload, its slices, pinned, the GPU's arenas, the caller's memory; check:
-//!   as above, and the raw CRC-32, by the GPU. This is for blocks of static rANS without filters
-//!   and without an index.
+//!   as above, and the raw CRC-32, by the GPU. This is for blocks of static rANS of up to 1 GiB
+//!   without filters and without an index.
 //! - **all other blocks.** Restored on the host as above, and copied by way of pinned memory of 8
 //!   MiB; one worker copies at a time.
 //!
@@ -188,14 +191,14 @@
 //!   there are, no primary index, slices that do not fit): the CPU does the block again. That
 //!   lease, one of several of its GPU, is not given again. A warning.
 //! - One of several GPUs that sort a block together fails: one GPU sorts the block, or the CPU, and
-//!   the GPUs sort no further block together. A warning.
-//! - The result of a GPU does not restore to the text; or it is not restored (`--no-verify`) and
-//!   fails the quick check: byte sums that differ from the block's, or a sample out of range. Or
-//!   the transform of several GPUs is of another block, which the CPU finds by inverting it. Or
-//!   `--verify` finds a block that does not restore. In each case the CPU sorts the block again and
-//!   no GPU sorts any more of this stream. Blocks that are on GPUs at that moment are still taken
-//!   if they pass. A warning. If `--verify` also refuses the block that the CPU made, the work
-//!   ends.
+//!   the GPUs sort no further block together. A warning. If it fails later, while they code or
+//!   restore the block, the CPU does that step. No warning.
+//! - The result of one or several GPUs does not restore to the text; or it is not restored
+//!   (`--no-verify`) and fails the quick check: byte sums that differ from the block's, or a sample
+//!   out of range. Or `--verify` finds a block that does not restore. In each case the CPU sorts
+//!   the block again and no GPU sorts any more of this stream. Blocks that are on GPUs at that
+//!   moment are still taken if they pass. A warning. If `--verify` also refuses the block that the
+//!   CPU made, the work ends.
 //! - A GPU that restores or decodes a block finds it damaged: the CPU does it again. If the CPU
 //!   finds damage too, its error is given; else nothing is said.
 //! - A block that a GPU restored fails its checksum or the edges of its index: the CPU
@@ -205,8 +208,8 @@
 //!   and the lease stays. A warning, if the CPU finds the block sound. Slices with the right counts
 //!   in a wrong order pass this check, unless the block is restored.
 //! - A GPU fails in a search (`search`) or with LCP arrays (`lcp`): the CPU takes over. A warning.
-//!   Rows and counts found by a search are checked to be possible, and the CPU searches again if
-//!   they are not. LCP arrays are checked to miss no long value.
+//!   Results that the table below shows to be wrong are such a failure: the CPU does the whole
+//!   batch or text. What was given out before stays.
 //!
 //! These failures are not covered:
 //!
@@ -219,18 +222,21 @@
 //! | result | proved by | not proved |
 //! |---|---|---|
 //! | a block that a GPU sorted, or sorted and coded | the GPU restores it from the host's copy, and the host compares all bytes | nothing; with `--no-verify`, an order of bytes with the right sums, and coded slices of the right sizes |
-//! | a block that several GPUs sorted | the CPU inverts it, and compares all bytes | nothing |
+//! | a block that several GPUs sorted, or sorted and coded | the same, on one of them, or the CPU inverts it | the same |
 //! | the CPU's coding, filters, and putting together of a block | fields are put together again and compared; the rest by `--verify` alone | without `--verify`: errors of the CPU and of its memory |
 //! | a block that a GPU restored | the CRC-32 of its raw bytes | nothing |
 //! | a block that a GPU restored to its own memory | the same CRC-32, computed by the GPU | an error of the GPU that gives wrong bytes the right checksum |
 //! | slices that a GPU decoded for a search | the index's counts of bytes | the order of bytes, if the block is not restored |
-//! | rows and counts of a search on a GPU | that they are possible | rows and counts that are wrong but possible |
-//! | LCP arrays of a GPU | that no long value is missing | all other errors |
+//! | rows, counts and positions of a search on a GPU | all are possible; the CPU finds one in 64 too, and at least 16 of a batch | single ones that are wrong but possible |
+//! | LCP arrays of a GPU with all rows | no long value is missing; one row in 64 is compared with the text: the order of two suffixes, and both ends of what they have in common | single rows, the middle of long common prefixes |
+//! | range minima and extensions of a GPU | the CPU answers one query in 64 too, and at least 16 of a batch | single answers |
+//! | matches and overlaps of sequences from a GPU's LCP arrays | all bases of each are compared | matches that are missing, or that could be longer |
+//! | repeats in a collection | no GPU takes part; windows are compared byte by byte | |
 //!
 //! # Memory
 //! With `--memory`, a worker on a GPU needs less of the host's memory than one on the CPU. It is
-//! counted like a CPU worker, since the CPU may have to take over. The check of a block that
-//! several GPUs sorted takes about 7 bytes per byte, one more than is counted below 2 GiB.
+//! counted like a CPU worker, since the CPU may have to take over. If the CPU checks a block that
+//! several GPUs sorted, that takes about 7 bytes per byte, one more than is counted below 2 GiB.
 
 pub(crate) mod coded_transform;
 pub(crate) mod decode;

@@ -22,6 +22,22 @@ const LEAST: usize = if cfg!(fuzzing) { 64 } else { 4096 };
 /// Distance in bytes between positions that are looked at: each long run has one in its first half.
 const STEP: usize = LEAST / 2;
 
+/// The first long run of `range` of `text`, without the bytes that do not repeat the byte before.
+pub(super) fn first(text: &[u8], range: Range<usize>) -> Option<Range<usize>> {
+    let Range { start, end } = range;
+    let mut at = if start + LEAST <= end { start } else { end };
+    while at < end {
+        let byte = text[at];
+        let run_end = coder::run_end(&text[..end], at);
+        let run_start = at - coder::run_before(&text[start..at], byte);
+        if run_end - run_start >= LEAST {
+            return Some(first_copied(text, run_start)..run_end);
+        }
+        at = run_end.max(at + STEP);
+    }
+    None
+}
+
 /// The matches `others` of `text` and the long runs between them, in order.
 pub(super) fn add(text: &[u8], others: Option<Vec<CodedMatch>>) -> Option<Vec<CodedMatch>> {
     // A text of one run is its own transform: neither the sort nor the inverse takes time.
@@ -65,25 +81,18 @@ impl MatchList<'_> {
 
     /// Appends the long runs from the last match to `end`.
     fn push_runs(&mut self, end: usize) {
-        let mut at = self.end;
-        while at < end {
-            let byte = self.text[at];
-            let run_end = coder::run_end(&self.text[..end], at);
-            let start = at - coder::run_before(&self.text[self.end..at], byte);
-            if run_end - start >= LEAST {
-                self.push(self.first_copied(start)..run_end, 1);
-            }
-            at = run_end.max(at + STEP);
+        while let Some(run) = first(self.text, self.end..end) {
+            self.push(run, 1);
         }
     }
+}
 
-    /// The first position in a run from `start` on that equals the byte before it. This is `start`
-    /// if the match before ends inside the run.
-    fn first_copied(&self, start: usize) -> usize {
-        match start.checked_sub(1) {
-            Some(before) if self.text[before] == self.text[start] => start,
-            _ => start + 1,
-        }
+/// The first position in a run from `start` on that equals the byte before it. This is `start` if
+/// the match before ends inside the run.
+fn first_copied(text: &[u8], start: usize) -> usize {
+    match start.checked_sub(1) {
+        Some(before) if text[before] == text[start] => start,
+        _ => start + 1,
     }
 }
 

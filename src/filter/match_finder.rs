@@ -1,21 +1,24 @@
 //! The match finder for a text that repeats itself as a whole, for [`super::matches`].
 //!
-//! Every fourth position is entered into a table by the hash of its 24-byte key ([`KeyTable`]).
-//! Then each stretch of the text is parsed from left to right, and may refer to all of the text
-//! before it. At the end of a match the candidates are the repeat offsets, at once or after a few
-//! literals, and the entries of the table, lengthened backwards. The value of a candidate is the
-//! number of bytes that it covers, at the average price of a byte so far, less its own price. If
-//! matches are long, a new distance is as good as the old one; if they are short, a repeat offset
-//! pays. Among literals three quarters of the positions are skipped, which can hide only short
-//! matches.
+//! Each stretch of the text is parsed from left to right, and may refer to all of the text before
+//! it. At the end of a match the candidates are the repeat offsets, at once or after a few
+//! literals, and earlier occurrences of the keys at the next content-defined positions, lengthened
+//! both ways ([`KeyedPositions`]). The value of a candidate is the number of bytes that it covers,
+//! at the average price of a byte so far, less its own price. If matches are long, a new distance
+//! is as good as the old one; if they are short, a repeat offset pays. Matches without such a
+//! position in them are missed unless they are at a repeat offset; they are short, and gain little.
 //!
 //! The first stretch is parsed alone and gives the price of a byte; the others are then parsed in
 //! parallel. A parse begins somewhat before its stretch, so that at the start of the stretch it
 //! agrees with the one before; the result hardly differs from a parse of the whole text. It does
-//! not depend on the number of threads. The cost is about 15 ns per literal and 2 ns per matched
-//! byte, summed over the threads.
+//! not depend on the number of threads.
+//!
+//! A table of every fourth position, which was here before, made parts of an archive with much GPU
+//! code 0.1 and 0.5 % smaller, but half of the time of all filters was spent on its cache misses
+//! (28 November 2026).
 
-use super::key_table::{KEY, KeyTable, MOST_LOOKED_UP, STEP};
+use super::keyed_positions::{KEY, KeyedPositions};
+use super::long_runs;
 use super::matches::{CodedMatch, LEAST, LEAST_NEW, RepeatOffsets};
 use crate::base::equal_bytes::{common_prefix, common_suffix};
 use crate::base::error::Flaw;
@@ -23,9 +26,11 @@ use crate::base::threads::{Threads, stretches};
 use std::ops::Range;
 
 /// Maximum number of earlier positions of a key that are tried.
-const DEPTH: usize = 16;
+const DEPTH: usize = 64;
 /// Maximum number of literals before a match at the last distance.
 const DETOUR: usize = 8;
+/// Bytes behind the first match found in which others compete with it.
+const NEARBY: usize = 24;
 
 /// Price of a literal in bits.
 const LITERAL: f64 = 2.5;
@@ -53,17 +58,17 @@ const LEAD: usize = 64 << 10;
 
 /// The matches in `text`, if they are worth removing.
 pub(crate) fn find(text: &[u8], pool: &Threads) -> Result<Option<Vec<CodedMatch>>, Flaw> {
-    let table = KeyTable::new(text, pool)?;
+    let positions = KeyedPositions::new(text, pool)?;
     let size = text.len().div_ceil(STRETCHES).max(LEAST_STRETCH);
     let parse = |stretch: Range<usize>, before: CodedBits| {
         let text = &text[..text.len().min(stretch.end + LEAD)];
-        Parse::new(text, &table, stretch.start.saturating_sub(LEAD), before).run(stretch.end)
+        Parse::new(text, &positions, stretch.start.saturating_sub(LEAD), before).run(stretch.end)
     };
     let (matches, first) = pool.install(|| parse(0..text.len().min(size), CodedBits::default()));
     let mut parsed = vec![matches];
     let others = stretches(text.len(), size).skip(1);
     parsed.extend(pool.map(others, |stretch| parse(stretch, first).0));
-    drop(table);
+    drop(positions);
     Ok(pool.install(|| {
         let mut all = Joined::default();
         parsed
@@ -159,6 +164,13 @@ struct Best {
 }
 
 impl Best {
+    /// The end of the positions that are looked at after the first match was found at `at`.
+    fn end_of_search(&self, at: usize) -> Option<usize> {
+        self.found
+            .as_ref()
+            .map(|(_, found)| found.end.min(at + NEARBY))
+    }
+
     fn offer(&mut self, found: MatchCandidate) {
         let skipped = found.from as f64 - self.at as f64;
         let value = (found.end - self.at) as f64 * self.byte - found.price - skipped * LITERAL;
@@ -175,7 +187,7 @@ impl Best {
 /// A parse of the end of a text.
 struct Parse<'a> {
     text: &'a [u8],
-    table: &'a KeyTable,
+    positions: &'a KeyedPositions,
     repeat_offsets: RepeatOffsets,
     /// Its first position.
     first: usize,
@@ -183,86 +195,41 @@ struct Parse<'a> {
     before: CodedBits,
     /// The end of the last match.
     start: usize,
+    /// The number of the first position from `start` on.
+    next: usize,
     /// Literals before `start`.
     literals: usize,
     matches: Vec<MatchCandidate>,
     /// Price of all matches so far in bits.
     price: f64,
-    ahead: LookAhead,
-}
-
-/// The places of the keys at neighbouring positions, which are fetched together: each lookup alone
-/// would wait for memory twice.
-struct LookAhead {
-    first: usize,
-    ranges: Vec<Range<u32>>,
-    /// True if the positions that are skipped were left out.
-    has_gaps: bool,
-}
-
-/// Maximum number of positions that are fetched together.
-const AHEAD: usize = MOST_LOOKED_UP;
-
-/// Among literals, `STEP` positions of each `PASSED` are looked at.
-const PASSED: usize = 4 * STEP;
-
-/// Returns true if this position is skipped among literals.
-fn is_passed_by(at: usize) -> bool {
-    at % PASSED >= STEP
 }
 
 impl<'a> Parse<'a> {
-    fn new(text: &'a [u8], table: &'a KeyTable, first: usize, before: CodedBits) -> Self {
+    fn new(text: &'a [u8], positions: &'a KeyedPositions, first: usize, before: CodedBits) -> Self {
         Parse {
             text,
-            table,
+            positions,
             repeat_offsets: RepeatOffsets::default(),
             first,
             before,
             start: first,
+            next: positions.first_from(first),
             literals: 0,
             matches: Vec::new(),
             price: 0.0,
-            ahead: LookAhead {
-                first,
-                ranges: Vec::with_capacity(AHEAD),
-                has_gaps: false,
-            },
         }
     }
 
     /// The matches up to `end` or across it, and the cost of all bytes.
     fn run(mut self, end: usize) -> (Vec<MatchCandidate>, CodedBits) {
-        let mut at = self.first;
-        while at < end && at + KEY <= self.text.len() {
-            match self.best(at) {
-                Some(best) => {
-                    at = best.end;
-                    self.take(best);
-                }
-                None => at = self.after(at),
-            }
+        while self.start < end
+            && let Some(best) = self.next_match(end)
+        {
+            self.take(best);
         }
-        let bits = self.price + LITERAL * (self.literals + at.saturating_sub(self.start)) as f64;
+        let at = self.start.max(end);
+        let bits = self.price + LITERAL * (self.literals + at - self.start) as f64;
         (self.matches, CodedBits { bits, bytes: at })
-    }
-
-    /// The position to look at after `at`, which has no match. Among literals most are skipped: the
-    /// table has a key at one of any `STEP` positions in a row, so no match of at least `KEY +
-    /// PASSED + STEP` bytes is missed, and shorter ones at a new distance are worth little.
-    fn after(&self, at: usize) -> usize {
-        let next = at + 1;
-        let passed = self.is_among_literals(next) && is_passed_by(next);
-        if passed {
-            next.next_multiple_of(PASSED)
-        } else {
-            next
-        }
-    }
-
-    /// Returns true if `at` is too far behind the last match to be related to it.
-    fn is_among_literals(&self, at: usize) -> bool {
-        at > self.start + DETOUR
     }
 
     /// The average cost of a byte so far in bits. The bytes between the first stretch and the start
@@ -274,38 +241,63 @@ impl<'a> Parse<'a> {
         LITERAL.min((self.before.bits + own * others) / at.max(1) as f64)
     }
 
-    /// The best match that covers `at` or comes soon after it.
-    fn best(&mut self, at: usize) -> Option<MatchCandidate> {
-        let fresh = at == self.start;
-        if self.is_among_literals(at) && self.places(at, true)?.is_empty() {
-            return None;
-        }
+    /// The next match, if one begins before `end`: the best of the first that is found and those
+    /// soon after it that it would hide.
+    fn next_match(&self, end: usize) -> Option<MatchCandidate> {
         let mut best = Best {
-            at,
-            byte: self.price_of_byte(at),
+            at: self.start,
+            byte: self.price_of_byte(self.start),
             found: None,
         };
-        if fresh {
-            self.at_repeat_offsets(at, &mut best);
-        }
-        self.by_key(at, &mut best);
-        if fresh || best.found.is_some() {
-            for from in at + 1..at + STEP {
-                self.by_key(from, &mut best);
+        self.at_repeat_offsets(&mut best);
+        let mut end = best.end_of_search(self.start).unwrap_or(end);
+        let mut passed = self.start;
+        for number in self.next.. {
+            let at = self
+                .positions
+                .get(number)
+                .unwrap_or(self.text.len());
+            if best.found.is_none() {
+                self.run_between(passed, at.min(end), &mut best);
+                end = best.end_of_search(passed).unwrap_or(end);
+            }
+            if at >= end {
+                break;
+            }
+            passed = at;
+            let is_first = best.found.is_none();
+            if is_first {
+                best.byte = self.price_of_byte(at);
+            }
+            self.by_key(number, at, &mut best);
+            if is_first {
+                end = best.end_of_search(at).unwrap_or(end);
             }
         }
         best.found.map(|(_, found)| found)
     }
 
+    /// Offers the first long run between two keyed positions.
+    fn run_between(&self, from: usize, to: usize, best: &mut Best) {
+        if let Some(run) = long_runs::first(self.text, from..to) {
+            best.offer(MatchCandidate {
+                from: run.start,
+                end: run.end,
+                distance: 1,
+                price: NEW,
+            });
+        }
+    }
+
     /// Offers matches at the repeat offsets, right after a match.
-    fn at_repeat_offsets(&self, at: usize, best: &mut Best) {
+    fn at_repeat_offsets(&self, best: &mut Best) {
         for (ago, &distance) in self.repeat_offsets.0.iter().enumerate() {
             let detour = if ago == 0 { DETOUR } else { 1 };
-            for from in at..at + detour {
+            for from in self.start..self.start + detour {
                 let earlier = from
                     .checked_sub(distance)
                     .filter(|_| distance > 0);
-                let text = |at: usize| &self.text[at..];
+                let text = |at: usize| self.text.get(at..).unwrap_or_default();
                 let length = earlier.map_or(0, |earlier| common_prefix(text(earlier), text(from)));
                 if length >= LEAST {
                     let price = if ago == 0 { SAME } else { KNOWN };
@@ -321,15 +313,11 @@ impl<'a> Parse<'a> {
         }
     }
 
-    /// Offers matches of the key at `at`, lengthened both ways.
-    fn by_key(&mut self, at: usize, best: &mut Best) {
-        let Some(places) = self.places(at, false) else {
-            return;
-        };
+    /// Offers matches of the key at position `at` of this number, lengthened both ways.
+    fn by_key(&self, number: usize, at: usize, best: &mut Best) {
         let mut longest = LEAST_NEW - 1;
-        for earlier in self.table.before(places, at).take(DEPTH) {
-            // With the bytes before it, only a match longer than this beats the longest: in runs
-            // all candidates are equally long, and are rejected at once.
+        for earlier in self.positions.before(number).take(DEPTH) {
+            // With the bytes before it, only a match longer than this beats the longest.
             let known = longest - (at - self.start).min(longest);
             if self.text.get(earlier + known) != self.text.get(at + known) {
                 continue;
@@ -359,35 +347,18 @@ impl<'a> Parse<'a> {
         }
     }
 
-    /// The range in the table of the places of the key at `at`, or `None` at the end of the text.
-    /// Among literals many are looked up ahead, without those that are skipped.
-    fn places(&mut self, at: usize, among_literals: bool) -> Option<Range<u32>> {
-        let LookAhead {
-            first,
-            ranges,
-            has_gaps,
-        } = &mut self.ahead;
-        let is_known = (*first..*first + ranges.len()).contains(&at);
-        if !is_known || *has_gaps && is_passed_by(at) {
-            (*first, *has_gaps) = (at, among_literals);
-            let count = match among_literals {
-                true => AHEAD,
-                // Literals follow.
-                false if at == self.start => DETOUR + STEP,
-                false => STEP,
-            };
-            let skip = |at| among_literals && is_passed_by(at);
-            self.table
-                .look_up(self.text, at..at + count, skip, ranges);
-        }
-        ranges.get(at - *first).cloned()
-    }
-
     fn take(&mut self, best: MatchCandidate) {
         self.literals += best.from - self.start;
         self.price += best.price;
         self.repeat_offsets.use_again(best.distance);
         self.start = best.end;
+        while self
+            .positions
+            .get(self.next)
+            .is_some_and(|at| at < self.start)
+        {
+            self.next += 1;
+        }
         self.matches.push(best);
     }
 }
@@ -438,5 +409,20 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn long_runs_are_matches() {
+        let version = cases::random(50_000, 256);
+        let run = vec![0; 100_000];
+        let text = [&version[..], &run, &version, &run, &version, &run].concat();
+        let matches = find(&text, &Threads::Calling).unwrap().unwrap();
+        let literals = text.len()
+            - matches
+                .iter()
+                .map(|found| found.length)
+                .sum::<usize>();
+        assert!(literals < 50_200, "{literals} literals");
+        assert!(matches.len() < 10, "{} matches", matches.len());
     }
 }

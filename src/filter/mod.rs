@@ -17,7 +17,7 @@
 //! | file | job |
 //! |---|---|
 //! | `detect_regions`, `likeness`, `order1` | finding the regions, by samples |
-//! | `match_finder`, `key_table` | the matches of a text that repeats itself as a whole |
+//! | `match_finder`, `keyed_positions` | the matches of a text that repeats itself as a whole |
 //! | `long_range`, `last_seen` | the matches of any other text |
 //! | `long_runs` | runs of one byte, as matches |
 //! | `fields_or_repeats` | the choice between two filters for lines that repeat each other |
@@ -74,7 +74,7 @@ mod delta;
 mod detect_regions;
 pub(crate) mod fields;
 mod fields_or_repeats;
-mod key_table;
+mod keyed_positions;
 mod last_seen;
 mod likeness;
 mod long_range;
@@ -252,7 +252,7 @@ enum RepeatsSearch {
 }
 
 impl Undeduplicated {
-    /// Returns true if the text repeats itself as a whole. [`deduplicate`] then takes up to 6 bytes
+    /// Returns true if the text repeats itself as a whole. [`deduplicate`] then takes up to 4 bytes
     /// of memory per byte, including its input and its output.
     pub(crate) fn is_repetitive(&self) -> bool {
         matches!(self.repeats, RepeatsSearch::Everywhere)

@@ -10,10 +10,12 @@ mod peers;
 mod test_data;
 mod text_parts;
 
+pub(crate) use absent_network::encode_jointly;
 pub use absent_network::{JointSorter, NcclId, NcclProcessor, RankSorter};
 pub use interface::{
-    Built, DeviceInfo, JointReport, LcpReport, LcpRows, LcpView, MOST_BYTES, MOST_SEARCHED,
-    MOST_SORTED, MinimaArrays, Report, SortedBlock, SortedText, Transferred,
+    Built, DeviceInfo, JointReport, JointlyEncoded, LcpReport, LcpRows, LcpView, MOST_BYTES,
+    MOST_INVERTED, MOST_NARROW, MOST_PINNED, MOST_SEARCHED, MOST_SORTED, MinimaArrays, Report,
+    SortedBlock, SortedText, Transferred,
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 
@@ -107,6 +109,7 @@ pub(crate) struct TextTarget<'a> {
 #[derive(Debug)]
 pub struct EncodedSlices {
     pub(crate) byte_counts: [u32; 256],
+    pub(crate) ended: Instant,
 }
 
 /// Searches on a GPU: not in this build.
@@ -139,6 +142,12 @@ impl GpuSorter {
         pub fn sort(&mut self, _block: &[u8], _sample_rate: u32) -> Result<SortedBlock>;
         pub fn input(&mut self, _len: usize) -> Result<&mut [u8]>;
         pub fn sort_input(&mut self, _sample_rate: u32) -> Result<SortedBlockView<'_>>;
+        pub fn reserve_encoder(
+            &self,
+            _encoder: &mut BwtEncoder,
+            _n: u32,
+            _limits: SliceLimits,
+        ) -> Result<()>;
         pub fn sort_and_encode(
             &mut self,
             _sample_rate: u32,
@@ -170,22 +179,39 @@ impl GpuInverse {
     uncallable! { self:
         pub fn reserve(&mut self, _n: u32, _samples: u32) -> Result<()>;
         pub fn input(&mut self, _len: usize) -> Result<&mut [u8]>;
-        pub fn invert_input(&mut self, _sample_rate: u32, _samples: &[u32]) -> Result<&[u8]>;
-        pub fn invert_coded(
+        pub fn reserve_portions(&mut self, _n: u64, _samples: u32) -> Result<()>;
+        pub fn invert_input(&mut self, _sample_rate: u32, _samples: &[u64]) -> Result<&[u8]>;
+        pub fn invert_coded[S: AsRef<[u8]>](
             &mut self,
             _decoder: &mut BwtDecoder,
-            _coded: &CodedBwt,
+            _coded: &CodedBwt<S>,
             _sample_rate: u32,
-            _samples: &[u32],
+            _samples: &[u64],
         ) -> Result<Option<(Instant, &[u8])>>;
         pub(crate) fn invert_coded_to[S: AsRef<[u8]>](
             &mut self,
             _decoder: &mut BwtDecoder,
             _coded: &CodedBwt<S>,
             _sample_rate: u32,
-            _samples: &[u32],
+            _samples: &[u64],
             _target: &TextTarget,
         ) -> Result<Option<(Instant, u32)>>;
+        pub fn invert_portions(
+            &mut self,
+            _n: u64,
+            _sample_rate: u32,
+            _samples: &[u64],
+            _fill: impl FnMut(Range<u64>, &mut [u8]),
+            _take: impl FnMut(Range<u64>, &[u8]),
+        ) -> Result<()>;
+        pub fn invert_coded_portions[S: AsRef<[u8]>](
+            &mut self,
+            _decoder: &mut BwtDecoder,
+            _coded: &CodedBwt<S>,
+            _sample_rate: u32,
+            _samples: &[u64],
+            _take: impl FnMut(Range<u64>, &[u8]),
+        ) -> Result<Option<Instant>>;
         pub fn memory(&self) -> usize;
         #[cfg(test)]
         pub fn fail_after(&self, _launches: u32);
@@ -203,8 +229,7 @@ impl BwtEncoder {
     }
 
     uncallable! { self:
-        pub fn reserve(&mut self, _n: u32, _limits: SliceLimits) -> Result<()>;
-        pub fn take(&mut self, _encoded: EncodedSlices) -> Result<CodedBwt>;
+        pub fn take(&mut self, _encoded: EncodedSlices, _threads: usize) -> Result<CodedBwt>;
     }
 }
 
@@ -378,7 +403,7 @@ impl ExtensionQueries {
 /// Helpers of GPU tests in this build.
 #[cfg(test)]
 pub(crate) mod testing {
-    pub(crate) use super::test_data::{one_network, random, say};
+    pub(crate) use super::test_data::{lacks_memory, most_memory, one_network, random, say};
 
     /// Returns no GPU, and prints a note that says why.
     pub(crate) fn gpu() -> Option<()> {

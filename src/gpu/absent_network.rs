@@ -1,9 +1,10 @@
 //! Stand-in for the sorters that use several GPUs, in a build without CUDA.
 
-use super::interface::{JointReport, SortedText, Transferred};
+use super::interface::{JointReport, JointlyEncoded, SortedText, Transferred};
 use super::peers::Peers;
 use super::text_parts::{PartRows, PartTask};
 use crate::base::error::{Error, Result};
+use crate::coder::{SliceCuts, SliceLimits};
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
@@ -59,10 +60,25 @@ impl JointSorter {
         #[must_use]
         pub fn by_nccl(self) -> Self;
         pub fn sort(&mut self, _text: &[u8], _sample_rate: u32) -> Result<SortedText>;
+        pub fn free(&mut self) -> Result<()>;
         pub fn report(&self) -> &JointReport;
         #[cfg(test)]
         pub fn fail_after(&mut self, _gpu: usize, _launches: u32);
     }
+}
+
+/// Encodes a BWT on several GPUs: not in this build.
+///
+/// # Errors
+/// `Error::Device` always.
+pub(crate) fn encode_jointly(
+    _numbers: &[u32],
+    _bwt: &[u8],
+    _cuts: &SliceCuts,
+    _limits: SliceLimits,
+    _threads: usize,
+) -> Result<JointlyEncoded> {
+    absent("coder")
 }
 
 impl NcclId {

@@ -8,6 +8,7 @@ use crate::coder::CodedBwt;
 use crate::coder::device_tables::ModelArrays;
 use crate::gpu::coder::context_maps::ContextMaps;
 use crate::gpu::coder::slice_decode::{self, DecodeArrays};
+use crate::gpu::interface::MOST_BYTES;
 use crate::gpu::runtime::kernel_structs::CodedSlice;
 use crate::gpu::runtime::{Array, Gpu, GrowingArena, PinnedBuffer};
 
@@ -247,7 +248,8 @@ fn places<S: AsRef<[u8]>>(coded: &CodedBwt<S>) -> Result<Vec<CodedSlice>> {
     let mut raw_start = 0_u32;
     let place = |(slice, &raw_size): (&S, &u32)| {
         let coded_size = u32::try_from(slice.as_ref().len()).ok();
-        let coded_size = coded_size.filter(|&size| size > 0 && size <= raw_size);
+        let coded_size =
+            coded_size.filter(|&size| size > 0 && size <= raw_size && raw_size < 1 << 31);
         let coded_size = coded_size.ok_or(Flaw::WRONG_SLICES)?;
         let place = CodedSlice {
             coded_start,
@@ -259,7 +261,7 @@ fn places<S: AsRef<[u8]>>(coded: &CodedBwt<S>) -> Result<Vec<CodedSlice>> {
         // either.
         raw_start = raw_start
             .checked_add(raw_size)
-            .filter(|&n| n < 1 << 31)
+            .filter(|&n| n <= MOST_BYTES)
             .ok_or(Flaw::WRONG_SLICES)?;
         coded_start += coded_size;
         Ok(place)

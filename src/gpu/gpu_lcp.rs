@@ -7,7 +7,7 @@
 mod row_chunks;
 
 use super::gpu_sort::{ByDefault, GpuSort};
-use super::interface::{LcpReport, LcpRows, LcpView};
+use super::interface::{LcpReport, LcpRows, LcpView, MOST_NARROW};
 use super::lcp_chunk::LcpChunk;
 use crate::base::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
@@ -178,7 +178,7 @@ impl GpuLcpSorter {
     fn sort_and_compare(&mut self, least: u8, wanted: Wanted) -> Result<()> {
         let n = u32::try_from(self.text.1)
             .ok()
-            .filter(|n| (1..=i32::MAX as u32).contains(n));
+            .filter(|n| (1..=MOST_NARROW).contains(n));
         let n = n.ok_or(Error::Usage("a text holds 1 to 2^31 - 1 bytes".into()))?;
         let gpu = &self.gpu;
         let scratch = scratch_size(gpu, self.sort, n)?;

@@ -1,6 +1,7 @@
 //! Plain data that goes into the GPU code and comes out of it. Builds without CUDA (`absent`) use
 //! it too.
 
+use crate::coder::CodedBwt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,13 +9,35 @@ use std::time::{Duration, Instant};
 /// "none".
 pub const MOST_SORTED: u32 = u32::MAX - 1;
 
-/// Largest block that a GPU codes or inverts, or sorts by a published method, in bytes. Positions
-/// have 31 bits there.
-pub const MOST_BYTES: u32 = i32::MAX as u32;
+/// Largest block that a GPU codes, in bytes. The runs of a block are numbered in 32 bits, and a run
+/// that is cut by the end of a slice has two numbers. This leaves room for a million slices.
+pub const MOST_BYTES: u32 = u32::MAX - (1 << 20);
+
+/// Largest block that a GPU inverts, in bytes. Above [`MOST_BYTES`] its rows have 64 bits, and a
+/// link from node to node has 24 bits for a node.
+pub const MOST_INVERTED: u64 = (1 << 34) - 1;
+
+/// Largest block for which the host's memory is pinned while a GPU inverts it, in bytes. Pinning
+/// more takes longer than copying by portions. The text of a larger block never stays on the GPU,
+/// whose kernel for checksums has 32-bit lengths.
+pub const MOST_PINNED: u64 = 1 << 30;
+
+/// Largest text whose LCP array a GPU builds, or that it sorts by a published method of one GPU, in
+/// bytes. Positions have 31 bits there.
+pub const MOST_NARROW: u32 = i32::MAX as u32;
 
 /// Largest block that a GPU searches, in bytes. The rows are counted in 32 bits, and so are the
 /// bytes and counters up to the end of the last line, which are some hundred more.
 pub const MOST_SEARCHED: u32 = u32::MAX - 1024;
+
+/// A BWT that was encoded in parts.
+#[derive(Debug)]
+pub struct JointlyEncoded {
+    /// All slices.
+    pub coded: CodedBwt,
+    /// Number of occurrences of each byte in the BWT.
+    pub byte_counts: [u64; 256],
+}
 
 /// The CUDA version and the architectures of the kernels in this build.
 #[derive(Debug)]

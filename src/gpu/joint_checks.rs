@@ -28,7 +28,8 @@ pub(crate) fn expected(text: &[u8]) -> Vec<u64> {
 
 /// The BWT by its definition, from a suffix array.
 pub(crate) fn transform(text: &[u8], sa: &[u64], rate: usize) -> SortedText {
-    let SortedBlock { bytes, samples } = sort_checks::transform(text, &bwt::narrow(sa), rate);
+    let sa: Vec<u32> = sa.iter().map(|&row| row as u32).collect();
+    let SortedBlock { bytes, samples } = sort_checks::transform(text, &sa, rate);
     let samples = bwt::wide(samples);
     SortedText { bytes, samples }
 }

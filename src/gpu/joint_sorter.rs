@@ -150,6 +150,15 @@ impl JointSorter {
             .collect())
     }
 
+    /// Frees the device memory of all GPUs, for other work. The next sort allocates it again.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if a GPU fails.
+    pub fn free(&mut self) -> Result<()> {
+        let count = self.gpus.len();
+        Peers::run(count, |number, _| self.part(number).free()).map(drop)
+    }
+
     /// Statistics of the last sort.
     pub fn report(&self) -> &JointReport {
         &self.report

@@ -19,7 +19,7 @@
 //! | `lcp` | the LCP array, range minima and longest common extensions |
 //! | `device_memory` | device memory of a caller, and for one |
 //! | `gpu_sort` | a suffix sort as the sorters run it |
-//! | `bwt_encoder`, `bwt_decoder`, `inverse_bwt`, `sorter`, `pattern_batches`, `gpu_lcp`, `extension_queries` | for the other rooms of `src`: a GPU with its memory, one kind of work each |
+//! | `bwt_encoder`, `joint_encoder`, `bwt_decoder`, `inverse_bwt`, `sorter`, `pattern_batches`, `gpu_lcp`, `extension_queries` | for the other rooms of `src`: a GPU with its memory, one kind of work each |
 //! | `nccl_processor`, `part_sorter`, `joint_sorter`, `rank_sorter` | for the other rooms of `src`: sorts and exchanges of several GPUs |
 //! | `process_ranks` | processes with a GPU each that sort a block together |
 //!
@@ -42,6 +42,7 @@ mod inverse;
 mod inverse_bwt;
 #[cfg(test)]
 pub(crate) mod joint_checks;
+mod joint_encoder;
 mod joint_sorter;
 mod lcp;
 #[cfg(test)]
@@ -72,12 +73,14 @@ pub use device_memory::{DeviceBuffer, DeviceReader, DeviceSlice};
 pub use extension_queries::ExtensionQueries;
 pub use gpu_lcp::GpuLcpSorter;
 pub use interface::{
-    Built, DeviceInfo, JointReport, LcpReport, LcpRows, LcpView, MOST_BYTES, MOST_SEARCHED,
-    MOST_SORTED, MinimaArrays, Report, SortedBlock, SortedText, Transferred,
+    Built, DeviceInfo, JointReport, JointlyEncoded, LcpReport, LcpRows, LcpView, MOST_BYTES,
+    MOST_INVERTED, MOST_NARROW, MOST_PINNED, MOST_SEARCHED, MOST_SORTED, MinimaArrays, Report,
+    SortedBlock, SortedText, Transferred,
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 pub use inverse_bwt::GpuInverse;
 pub(crate) use inverse_bwt::TextTarget;
+pub(crate) use joint_encoder::encode_jointly;
 pub use joint_sorter::JointSorter;
 pub use lcp_chunk::LcpChunk;
 pub use nccl_processor::NcclProcessor;

@@ -136,6 +136,13 @@ impl PartSorter {
         (self.text, self.ranges) = Default::default();
     }
 
+    /// Frees all device memory.
+    pub(super) fn free(&mut self) -> Result<()> {
+        self.forget_ranges();
+        self.memory = GrowingArena::default();
+        self.gpu.wait()
+    }
+
     fn sort_range_part(
         &mut self,
         task: JointTask,

@@ -1,6 +1,6 @@
 //! Sorts a block into its BWT and samples on a GPU: copy in, sort, copy out.
 
-use super::bwt_encoder::{BwtEncoder, EncodedSlices};
+use super::bwt_encoder::{BwtEncoder, EncodedSlices, SortedRows};
 use super::gpu_sort::{ByDefault, GpuSort};
 use super::interface::{MOST_BYTES, Report, SortedBlock, SortedBlockView};
 use super::inverse_bwt::GpuInverse;
@@ -49,16 +49,20 @@ struct SorterArrays<'m> {
     sa: Array<'m, u32>,
     samples: Array<'m, u32>,
     rows: Array<'m, u8>,
+    /// The memory of the sort.
+    work: Array<'m, u8>,
 }
 
 impl<'m> SorterArrays<'m> {
-    fn allocate(arena: &mut ArenaAllocator<'m>, n: u32, sample_rate: u32) -> Self {
+    /// Allocates the arrays for n suffixes, and `work` bytes for the sort.
+    fn allocate(arena: &mut ArenaAllocator<'m>, n: u32, sample_rate: u32, work: usize) -> Self {
         let items = n as usize;
         SorterArrays {
             text: arena.array(items + TEXT_PADDING as usize),
             sa: arena.array(items),
             samples: arena.array(n.div_ceil(sample_rate) as usize),
             rows: arena.array(items + 1),
+            work: arena.array(work),
         }
     }
 
@@ -207,9 +211,23 @@ impl GpuSorter {
         })
     }
 
+    /// Allocates what `encoder` needs beside this sorter to encode blocks of up to `n` bytes.
+    ///
+    /// # Errors
+    /// Those of [`BwtEncoder::reserve`].
+    pub fn reserve_encoder(
+        &self,
+        encoder: &mut BwtEncoder,
+        n: u32,
+        limits: SliceLimits,
+    ) -> Result<()> {
+        encoder.reserve_beside(self.sort.memory(&self.gpu, n)?, n, limits)
+    }
+
     /// Sorts the block that [`Self::input`] holds, and encodes its BWT with `encoder`, which must
-    /// be on the same GPU. The encoder keeps the slices, which [`BwtEncoder::take`] gives. The BWT
-    /// does not leave the device. The block has at most [`MOST_BYTES`] bytes.
+    /// be on the same GPU and works in the memory of the sort, which is over. The encoder keeps the
+    /// slices, which [`BwtEncoder::take`] gives. The BWT does not leave the device. The block has
+    /// at most [`MOST_BYTES`] bytes.
     ///
     /// # Errors
     /// As [`Self::sort`].
@@ -220,17 +238,20 @@ impl GpuSorter {
         limits: SliceLimits,
     ) -> Result<(EncodedSlices, &[u32])> {
         if self.block.1 > MOST_BYTES as usize {
-            return Err(Error::Usage(
-                "a GPU codes blocks of up to 2^31 - 1 bytes".into(),
-            ));
+            let what = format!("a GPU codes blocks of up to {MOST_BYTES} bytes");
+            return Err(Error::Usage(what.into()));
         }
-        self.run(sample_rate, false, |gpu, host, arrays| {
+        let encoded = self.run(sample_rate, false, |gpu, host, arrays| {
             let HostBuffers { block, samples, .. } = host;
             let primary = arrays.copy_samples(gpu, samples)?;
             gpu.wait()?;
-            encoder.load_rows(arrays.rows, primary, block[block.len() - 1], limits)
+            let sorted = SortedRows {
+                rows: arrays.rows,
+                primary,
+                last: block[block.len() - 1],
+            };
+            encoder.encode_rows(sorted, arrays.work, limits)
         })?;
-        let encoded = encoder.encode_loaded(limits)?;
         let samples = self
             .samples
             .first(self.block.1.div_ceil(sample_rate as usize));
@@ -298,7 +319,7 @@ impl GpuSorter {
         let mut rounds = Vec::new();
         let work = || {
             let sort = self.sort;
-            let (arrays, memory) = self
+            let arrays = self
                 .memory
                 .fit(gpu, |arena| allocate(gpu, sort, arena, n, sample_rate))?;
             let SorterArrays {
@@ -306,6 +327,7 @@ impl GpuSorter {
                 sa,
                 samples,
                 rows,
+                work,
             } = arrays;
             gpu.zero(text.rest(n))?;
             self.block.0.upload(gpu, text.first(n))?;
@@ -320,7 +342,7 @@ impl GpuSorter {
                 samples,
                 log_rate,
             };
-            sort.run(gpu, memory, block, &mut self.extra, &mut rounds)?;
+            sort.run(gpu, work, block, &mut self.extra, &mut rounds)?;
             gpu.check(self.marks[1].record(stream))?;
             let block = self.block.0.first(self.block.1);
             let bytes = &mut self.bytes;
@@ -365,9 +387,9 @@ fn allocate<'m>(
     arena: &mut ArenaAllocator<'m>,
     n: u32,
     sample_rate: u32,
-) -> Result<(SorterArrays<'m>, Array<'m, u8>)> {
-    let arrays = SorterArrays::allocate(arena, n, sample_rate);
-    Ok((arrays, arena.array(sort.memory(gpu, n)?)))
+) -> Result<SorterArrays<'m>> {
+    let work = sort.memory(gpu, n)?;
+    Ok(SorterArrays::allocate(arena, n, sample_rate, work))
 }
 
 /// A copy of the items, or an error if the host has too little memory.

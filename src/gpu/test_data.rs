@@ -1,6 +1,7 @@
 //! Helpers that GPU tests share in builds with and without CUDA: printed lines, random numbers, and
-//! a lock for networks.
+//! locks for networks and for most of a GPU's memory.
 
+use crate::base::error::{Error, Result};
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,6 +18,19 @@ pub(crate) fn one_network() -> MutexGuard<'static, ()> {
     NETWORK
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lock that a test holds while it uses most of a GPU's memory.
+pub(crate) fn most_memory() -> MutexGuard<'static, ()> {
+    static MEMORY: Mutex<()> = Mutex::new(());
+    MEMORY
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns true if a GPU had too little memory.
+pub(crate) fn lacks_memory<T>(done: &Result<T>) -> bool {
+    matches!(done, Err(Error::Device(e)) if e.contains("OUT_OF_MEMORY"))
 }
 
 /// Random numbers that are the same on every run.

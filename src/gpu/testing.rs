@@ -1,23 +1,28 @@
 //! Helpers that tests on a GPU share: the GPU itself, arrays made from slices, and segments of
 //! hostile shapes.
 
-pub(crate) use super::test_data::{one_network, random, say};
+pub(crate) use super::test_data::{lacks_memory, most_memory, one_network, random, say};
 use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
 use std::env;
+use std::fmt::Display;
 
 /// The first GPU. If there is none it prints a note and returns `None`, or panics if
 /// `BWZ_REQUIRE_GPU=1`.
 pub(crate) fn gpu() -> Option<Gpu> {
     match Gpu::open(0) {
         Ok(gpu) => Some(gpu),
-        Err(e) if env::var("BWZ_REQUIRE_GPU").is_ok_and(|v| v == "1") => {
-            panic!("BWZ_REQUIRE_GPU is set, but: {e}")
-        }
-        Err(_) => {
-            say("skipped: no CUDA device");
+        Err(e) => {
+            skip("no CUDA device", e);
             None
         }
     }
+}
+
+/// Prints that a test cannot run here, or panics if `BWZ_REQUIRE_GPU=1`.
+pub(crate) fn skip(what: &str, why: impl Display) {
+    let required = env::var("BWZ_REQUIRE_GPU").is_ok_and(|v| v == "1");
+    assert!(!required, "BWZ_REQUIRE_GPU is set, but: {what}: {why}");
+    say(format_args!("skipped: {what}"));
 }
 
 /// Memory for a test.

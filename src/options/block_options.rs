@@ -20,8 +20,8 @@ impl Options {
     /// Sets the raw size of a block in bytes, for sizes that no level has.
     ///
     /// A block above 2 GiB takes 10 bytes of memory per byte to sort, a smaller one 6. A block
-    /// above 4 GiB takes 7 bytes per byte to restore, a smaller one 6. Blocks above 2 GiB are
-    /// sorted and restored on the CPU; only below 4 GiB a GPU with enough memory sorts them.
+    /// above 4 GiB takes 7 bytes per byte to restore, a smaller one 6. One GPU sorts a block below
+    /// 4 GiB if it has 27 bytes of memory per byte, and restores a block below 16 GiB if it has 15.
     ///
     /// # Errors
     /// [`Error::Usage`] if `bytes` is 0 or above [`MAX_BLOCK_SIZE`].

@@ -1,17 +1,17 @@
 //! The index of a block in memory, with positions of 32 or 64 bits.
 
 use super::class_search::BackwardSteps;
+use super::searching_gpu::SearchingGpu;
 use crate::base::error::Result;
 use crate::base::positions::{ByWidth, NarrowLimits, by_width};
 use crate::bwt::Bwt;
 use crate::engine::device_pool::Lease;
 use crate::fm_index::{FmIndex, Row};
-use crate::gpu::GpuSearch;
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// The GPU that searches blocks in memory, or `None` if the CPU does.
-pub(super) type GpuLease<'a> = Option<Lease<'a, GpuSearch>>;
+pub(super) type GpuLease<'a> = Option<Lease<'a, SearchingGpu>>;
 
 /// An [`FmIndex`] with rows of 32 or of 64 bits.
 pub(crate) type LoadedIndex = ByWidth<Box<FmIndex>, Box<FmIndex<u64>>>;
@@ -73,7 +73,7 @@ impl LoadedIndex {
     ) -> Vec<Range<u64>> {
         match self {
             LoadedIndex::Narrow(index) => {
-                let intervals = intervals_on_gpu(index, patterns, lease);
+                let intervals = on_gpu(index, lease, |gpu| gpu.intervals(index, patterns));
                 wide(intervals.unwrap_or_else(|| intervals_on_cpu(index, patterns)))
             }
             LoadedIndex::Wide(index) => intervals_on_cpu(index, patterns),
@@ -91,22 +91,8 @@ impl LoadedIndex {
             LoadedIndex::Narrow(index) => index,
             LoadedIndex::Wide(index) => return index.count_all(patterns),
         };
-        let on_gpu = lease.as_mut().and_then(|lease| {
-            lease.run(|gpu| {
-                if !index.fits(gpu)? {
-                    return Ok(None);
-                }
-                let mut counts = vec![0; patterns.len()];
-                gpu.search(
-                    &index.arrays(patterns.len())?,
-                    patterns,
-                    &mut counts,
-                    rows_in,
-                )?;
-                Ok(are_counts(&counts, index).then_some(counts))
-            })
-        });
-        match done(on_gpu) {
+        let on_gpu = on_gpu(index, lease, |gpu| gpu.counts(index, patterns));
+        match on_gpu {
             Some(counts) => Ok(counts),
             None => Ok(index
                 .count_all(patterns)?
@@ -123,38 +109,25 @@ impl LoadedIndex {
             LoadedIndex::Wide(index) => return index.positions(rows),
         };
         let rows: Vec<u32> = rows.par_iter().map(|&row| row as u32).collect();
-        let on_gpu = lease.as_mut().and_then(|lease| {
-            lease.run(|gpu| match index.fits(gpu)? {
-                true => index.positions_on(gpu, &rows).map(Some),
-                false => Ok(None),
-            })
-        });
-        let positions = done(on_gpu).map_or_else(|| index.positions(&rows), Ok)?;
+        let on_gpu = on_gpu(index, lease, |gpu| gpu.positions(index, &rows));
+        let positions = on_gpu.map_or_else(|| index.positions(&rows), Ok)?;
         Ok(positions.into_par_iter().map(u64::from).collect())
     }
 }
 
-/// The result of work on a GPU. `None` if the CPU has to do the work: there is no GPU, the GPU
-/// fails, it cannot hold the index, or it finds that the index contradicts itself. In the last case
-/// only the CPU can tell whether the index is damaged.
-fn done<T>(outcome: Option<Result<Option<T>>>) -> Option<T> {
-    outcome?.ok()?
-}
-
-/// Number of rows of an interval. An interval that ends before it begins has more rows than any
-/// index.
-fn rows_in(interval: Range<u32>) -> u64 {
-    interval
-        .end
-        .checked_sub(interval.start)
-        .map_or(u64::MAX, u64::from)
-}
-
-/// Returns true if all numbers may be counts of patterns in an index.
-fn are_counts(counts: &[u64], index: &FmIndex) -> bool {
-    counts
-        .par_iter()
-        .all(|&count| count <= index.len() as u64 + 1)
+/// Does work on an index on the GPU. `None` if the CPU has to do the work: there is no GPU, the GPU
+/// fails or is found to be wrong, it cannot hold the index, or it finds that the index contradicts
+/// itself. In the last case only the CPU can tell whether the index is damaged.
+fn on_gpu<T>(
+    index: &FmIndex,
+    lease: &mut GpuLease,
+    work: impl FnOnce(&mut SearchingGpu) -> Result<T>,
+) -> Option<T> {
+    let done = lease.as_mut()?.run(|gpu| match gpu.fits(index)? {
+        true => work(gpu).map(Some),
+        false => Ok(None),
+    });
+    done?.ok()?
 }
 
 impl BackwardSteps for LoadedIndex {
@@ -169,30 +142,6 @@ impl BackwardSteps for LoadedIndex {
     fn steps(&self, asked: &[(u8, Range<u64>)]) -> Result<Vec<Range<u64>>> {
         Ok(by_width!(self, index => index.steps(asked)))
     }
-}
-
-/// The interval of each pattern from a GPU. `None` if there is no GPU, the index does not fit it,
-/// or a result is not an interval of rows, which would be used as an index.
-fn intervals_on_gpu<P: AsRef<[u8]> + Sync>(
-    index: &FmIndex,
-    patterns: &[P],
-    lease: &mut GpuLease,
-) -> Option<Vec<Range<u32>>> {
-    let on_gpu = lease.as_mut()?.run(|gpu| {
-        if !index.fits(gpu)? {
-            return Ok(None);
-        }
-        let mut intervals = vec![0..0; patterns.len()];
-        index.search_on(gpu, patterns, &mut intervals)?;
-        Ok(Some(intervals))
-    });
-    let intervals = done(on_gpu)?;
-    let rows = 0..=index.len() as u32 + 1;
-    let are_rows = |of: &Range<u32>| of.start <= of.end && rows.contains(&of.end);
-    intervals
-        .par_iter()
-        .all(are_rows)
-        .then_some(intervals)
 }
 
 /// The interval of each pattern from the CPU.

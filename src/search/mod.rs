@@ -66,6 +66,7 @@
 //! | `block_ranges` | ranges of its text or of its raw bytes |
 //! | `letter_classes`, `class_search` | letters that stand for several symbols, and their search |
 //! | `loaded_index` | the index of a block in memory, of 32 bits or of 64 |
+//! | `searching_gpu` | a GPU that searches it, and the comparison with the CPU |
 //! | `disk_block`, `disk_tables` | a block on disk: its tables, and its slices one by one |
 //! | `counts_above`, `disk_samples` | the counts and the samples of its index |
 //! | `disk_batch`, `slice_cache` | many searches and walks in it, which share slices |
@@ -92,8 +93,9 @@
 //! searches blocks of up to 4 GiB, one after the other, with the index that the CPU has built. If
 //! it fails, the CPU searches that block again, and all further blocks.
 //!
-//! The blocks that a GPU decodes are checked like those that the CPU decodes. Its matches are
-//! hardly checked (`engine`). There is one warning, about the first thing that goes wrong.
+//! The blocks that a GPU decodes are checked like those that the CPU decodes. Of the patterns and
+//! rows that a GPU searches, the CPU searches one in 64, and at least 16 (`searching_gpu`). A
+//! difference is a failure of the GPU. There is one warning, about the first thing that goes wrong.
 //!
 //! # Memory
 //! `memory_policy` lists the share of the memory limit that each part of a search may use.
@@ -133,6 +135,7 @@ mod search_cost;
 mod search_results;
 mod searched_block;
 mod searcher;
+mod searching_gpu;
 mod section_search;
 mod sections;
 mod sequence_block;

@@ -2,11 +2,11 @@
 
 use super::kept_blocks::KeptBlocks;
 use super::loaded_index::GpuLease;
+use super::searching_gpu::SearchingGpu;
 use crate::base::error::Result;
 use crate::engine::decode::SliceGpus;
 use crate::engine::device_pool::{DevicePool, Opener, Rates};
 use crate::engine::thread_pool;
-use crate::gpu::GpuSearch;
 use crate::options::Options;
 use crate::options::events::Listener;
 use rayon::ThreadPool;
@@ -19,7 +19,7 @@ pub(crate) struct Session {
     /// GPUs that decode blocks.
     pub decoders: Arc<SliceGpus>,
     /// The GPU that searches blocks in memory.
-    gpus: DevicePool<GpuSearch>,
+    gpus: DevicePool<SearchingGpu>,
     /// Number of threads that search if no GPU does.
     thread_count: usize,
     /// Hears one warning, about the first block that does not fit in memory.
@@ -34,7 +34,7 @@ impl Session {
     /// [`Error::Device`](crate::Error::Device) if a GPU is asked for but this build has no CUDA.
     pub(crate) fn new(options: &Options, budget: u64) -> Result<Self> {
         // Blocks take turns on one GPU.
-        let opener = Opener::new(options.device, 1, 1, GpuSearch::new)?;
+        let opener = Opener::new(options.device, 1, 1, SearchingGpu::open)?;
         let thread_count = options.thread_count();
         let listener = options.run.listener.of_first_warning();
         let decoders = Arc::new(SliceGpus::new(options, listener.clone())?);

@@ -19,7 +19,7 @@ const GPU_ROOMS: [&[&str]; 17] = [
     &["distributed"],
     &["gpu_sort"],
     &["bwt_encoder", "bwt_decoder"],
-    &["inverse_bwt"],
+    &["inverse_bwt", "joint_encoder"],
     &[
         "sorter",
         "pattern_batches",

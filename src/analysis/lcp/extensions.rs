@@ -88,11 +88,14 @@ impl Extensions {
             values: self.lcp.values(),
             rows: &self.rows,
         };
-        let on_gpu = |gpu: &mut ExtensionQueries, id| gpu.longest(&arrays(id), pairs, &mut found);
-        let gpu = self.lcp.gpu();
-        if end == 0 || !gpu.answer(pairs.len(), on_gpu)? {
-            gpu.answer_on_cpu(pairs, &mut found, options, |&(a, b)| self.longest(a, b))?;
-        }
+        let on_gpu = |gpu: &mut ExtensionQueries, id, found: &mut [u32]| {
+            gpu.longest(&arrays(id), pairs, found)
+        };
+        let on_gpu = (end > 0).then_some(on_gpu);
+        let longest = |&(a, b): &(u32, u32)| self.longest(a, b);
+        self.lcp
+            .gpu()
+            .answer(pairs, &mut found, options, on_gpu, longest)?;
         Ok(found)
     }
 }

@@ -1,6 +1,7 @@
 //! Suffix arrays and LCP arrays of texts, made on the CPU or on a GPU that stays open.
 
 use super::arrays::LcpArrays;
+use super::lcp_gpu::{LcpGpu, check_positions, check_rows};
 use super::limits::{check_length, check_memory, no_memory};
 use super::{permuted_lcp, suffix_array::suffix_array};
 use crate::base::allocation;
@@ -14,6 +15,7 @@ use rayon::prelude::*;
 use std::fmt;
 use std::hint::black_box;
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
@@ -46,9 +48,11 @@ const PAGE: usize = 4096;
 /// # Ok::<(), bwz::Error>(())
 /// ```
 pub struct LcpSorter {
-    gpus: DevicePool<GpuLcpSorter>,
+    gpus: DevicePool<LcpGpu>,
     pool: ThreadPool,
     options: Options,
+    /// True if a GPU has built arrays.
+    used_gpu: AtomicBool,
 }
 
 impl LcpSorter {
@@ -58,8 +62,19 @@ impl LcpSorter {
     /// [`Error::Device`](crate::Error::Device) if a GPU is asked for and this build has no CUDA,
     /// [`Error::Io`](crate::Error::Io) if no threads can be started.
     pub fn new(options: &Options) -> Result<Self> {
-        let open = |number| GpuLcpSorter::new(number);
-        let opener = Opener::new(options.device, 1, 1, open)?;
+        Self::with(Opener::new(options.device, 1, 1, LcpGpu::open)?, options)
+    }
+
+    /// Creates a sorter on a GPU that lies.
+    #[cfg(test)]
+    pub(crate) fn lying(
+        options: &Options,
+        lie: impl FnMut(&mut LcpArrays) + Send + 'static,
+    ) -> Self {
+        Self::with(Opener::of(vec![LcpGpu::fake(lie)]), options).unwrap()
+    }
+
+    fn with(opener: Opener<LcpGpu>, options: &Options) -> Result<Self> {
         let threads = options.thread_count();
         let listener = options.run.listener.clone();
         let gpus = DevicePool::new(opener, Rates::LCP, threads, listener);
@@ -67,6 +82,7 @@ impl LcpSorter {
             gpus,
             pool: thread_pool::pool(options)?,
             options: options.clone(),
+            used_gpu: AtomicBool::new(false),
         })
     }
 
@@ -129,13 +145,28 @@ impl LcpSorter {
         wanted: LcpRows,
     ) -> Result<LcpArrays> {
         self.check(size)?;
-        let on_gpu = |gpu: &mut GpuLcpSorter| {
-            write(gpu.input(size)?);
-            let view = gpu.select_rows(least, wanted)?;
-            Ok(LcpArrays {
-                suffixes: self.copied(view.suffixes)?,
-                lcp: self.copied(view.lcp)?,
-            })
+        let on_gpu = |gpu: &mut LcpGpu| {
+            let arrays = match gpu {
+                LcpGpu::Cuda(gpu) => {
+                    write(gpu.input(size)?);
+                    let view = gpu.select_rows(least, wanted)?;
+                    LcpArrays {
+                        suffixes: self.copied(view.suffixes)?,
+                        lcp: self.copied(view.lcp)?,
+                    }
+                }
+                #[cfg(test)]
+                LcpGpu::Fake(lie) => {
+                    let mut text = vec![0; size];
+                    write(&mut text);
+                    let mut arrays = self.on_cpu(&text, least)?;
+                    lie(&mut arrays);
+                    arrays
+                }
+            };
+            self.pool
+                .install(|| check_positions(&arrays, size))?;
+            Ok(arrays)
         };
         if let Some(done) = self.by_gpu(size as u64, SELECTING * size as u64, on_gpu) {
             return done;
@@ -163,9 +194,22 @@ impl LcpSorter {
     fn all_rows(&self, text: &[u8], least: u8, used: LcpArrays) -> Result<LcpArrays> {
         self.check(text.len())?;
         let size = text.len() as u64;
-        let on_gpu = |gpu: &mut GpuLcpSorter| {
-            self.copy(text, gpu.input(text.len())?);
-            self.receive_rows(gpu, text.len(), least, used)
+        let on_gpu = |gpu: &mut LcpGpu| {
+            let arrays = match gpu {
+                LcpGpu::Cuda(gpu) => {
+                    self.copy(text, gpu.input(text.len())?);
+                    self.receive_rows(gpu, text.len(), least, used)?
+                }
+                #[cfg(test)]
+                LcpGpu::Fake(lie) => {
+                    let mut arrays = self.on_cpu(text, least)?;
+                    lie(&mut arrays);
+                    arrays
+                }
+            };
+            self.pool
+                .install(|| check_rows(text, &arrays, least))?;
+            Ok(arrays)
         };
         match self.by_gpu(size, WITH_GPU * size + GpuLcpSorter::PINNED, on_gpu) {
             Some(done) => done,
@@ -187,13 +231,38 @@ impl LcpSorter {
         &self,
         size: u64,
         needed: u64,
-        work: impl FnOnce(&mut GpuLcpSorter) -> Result<LcpArrays>,
+        work: impl FnOnce(&mut LcpGpu) -> Result<LcpArrays>,
     ) -> Option<Result<LcpArrays>> {
         if size == 0 || needed > self.options.memory_limit() {
             return None;
         }
         self.gpus.expect(size);
-        self.gpus.lease(size, 1)?.run(work)
+        let done = self.gpus.lease(size, 1)?.run(work);
+        if done.is_some() {
+            self.used_gpu.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+
+    /// Finds by `find` what the arrays of a text show. If `is_true` says that the text has
+    /// something else, and the arrays came from a GPU, the GPUs are given up and the CPU finds it
+    /// again.
+    ///
+    /// # Errors
+    /// Those of `find`.
+    pub(crate) fn find_true<T>(
+        &self,
+        find: impl Fn() -> Result<T>,
+        is_true: impl FnOnce(&T) -> bool,
+    ) -> Result<T> {
+        let found = find()?;
+        if !self.used_gpu.load(Ordering::Relaxed) || is_true(&found) {
+            return Ok(found);
+        }
+        drop(found);
+        self.gpus
+            .give_up("a GPU found matches that are none");
+        find()
     }
 
     /// Receives all rows of the text that the GPU was given.
@@ -398,7 +467,10 @@ mod tests {
             }));
             let sorter = sorter.unwrap();
             let failing = sorter.gpus.lease(1, 1).unwrap().run(|gpu| {
-                gpu.fail_after(launches);
+                match gpu {
+                    LcpGpu::Cuda(gpu) => gpu.fail_after(launches),
+                    LcpGpu::Fake(_) => unreachable!("a GPU was asked for"),
+                }
                 Ok(())
             });
             assert!(failing.is_some_and(|done| done.is_ok()));
@@ -411,6 +483,33 @@ mod tests {
                 warnings == 1 || warnings == 0 && launches > 10,
                 "{launches} launches"
             );
+        }
+    }
+
+    /// A GPU builds arrays that are not those of the text: the CPU builds them, with one warning.
+    #[test]
+    fn wrong_rows_of_a_gpu_are_found() {
+        let text = cases::text(20_000);
+        let options = Options::new().threads(2);
+        let expected = LcpArrays::new(&text, &options.clone().device(Device::Cpu)).unwrap();
+        let lies: [fn(&mut LcpArrays); 3] = [
+            |arrays| arrays.suffixes.rotate_left(1),
+            |arrays| arrays.lcp.iter_mut().for_each(|lcp| *lcp ^= 1),
+            |arrays| arrays.suffixes[1_000..2_000].fill(7),
+        ];
+        for lie in lies {
+            let heard = Arc::new(Mutex::new(Vec::new()));
+            let listener = Arc::clone(&heard);
+            let options = options.clone().on_event(move |event| {
+                if let Event::Warning(what) = event {
+                    listener.lock().unwrap().push(what);
+                }
+            });
+            let sorter = LcpSorter::lying(&options, lie);
+            assert!((0..2).all(|_| sorter.sort(&text).unwrap() == expected));
+            let heard = heard.lock().unwrap();
+            assert_eq!(heard.len(), 1, "{heard:?}");
+            assert!(heard[0].contains("a GPU gave a wrong row"), "{heard:?}");
         }
     }
 }

@@ -27,6 +27,7 @@
 //! | file | job | memory |
 //! |---|---|---|
 //! | `lcp_sorter` | texts -> both arrays, on the CPU or a GPU | 13; with a GPU 10 and 40 MiB |
+//! | `lcp_gpu` | a GPU that builds both arrays, and the check of its rows | |
 //! | `arrays` | both arrays | 9 |
 //! | `limits` | maximum length of a text, and its memory | |
 //! | `suffix_array` | the suffixes sorted, by libsais on one thread | 5 |
@@ -36,8 +37,9 @@
 //! | `query_gpu` | the GPU that answers many queries at a time | 12 a query, up to 2^20 |
 //!
 //! If the options allow a GPU, it does the work that takes long enough to pay for it. Its results
-//! are the same, and are not checked. If it fails or lacks the memory, the CPU does the work, and a
-//! warning says so ([`crate::Event`]).
+//! are the same. One row in 64 is compared with the text, and one query in 64 is answered by the
+//! CPU too. If the GPU fails, is found to be wrong or lacks the memory, the CPU does the work, and
+//! a warning says so ([`crate::Event`]).
 //!
 //! # Limits
 //!
@@ -46,6 +48,7 @@
 
 mod arrays;
 mod extensions;
+mod lcp_gpu;
 mod lcp_sorter;
 mod limits;
 #[cfg(test)]

@@ -144,12 +144,13 @@ impl RangeMinima {
             values: &self.values,
             rows: &[],
         };
-        let on_gpu = |gpu: &mut ExtensionQueries, id| gpu.least(&arrays(id), ranges, &mut found);
-        let fits_gpu = self.values.len() <= gpu::MOST_BYTES as usize;
-        if end == 0 || !fits_gpu || !self.gpu.answer(ranges.len(), on_gpu)? {
-            self.gpu
-                .answer_on_cpu(ranges, &mut found, options, least)?;
-        }
+        let on_gpu = |gpu: &mut ExtensionQueries, id, found: &mut [u32]| {
+            gpu.least(&arrays(id), ranges, found)
+        };
+        let fits_gpu = end > 0 && end <= gpu::MOST_NARROW as usize;
+        let on_gpu = fits_gpu.then_some(on_gpu);
+        self.gpu
+            .answer(ranges, &mut found, options, on_gpu, least)?;
         Ok(found)
     }
 }

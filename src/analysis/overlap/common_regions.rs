@@ -76,6 +76,13 @@ pub fn longest_common_on(
     strands: Strands,
 ) -> Result<Vec<Match>> {
     let text = JoinedText::new(a, b, strands, sorter.options())?;
+    let find = || longest_pairs(&text, sorter);
+    let pairs = sorter.find_true(find, |pairs| are_in(&text, pairs, sorter))?;
+    matches(&text, pairs)
+}
+
+/// Finds the pairs of the longest regions, in the order of their matches.
+fn longest_pairs(text: &JoinedText, sorter: &LcpSorter) -> Result<Vec<Pair>> {
     let end = text.first_end();
     let arrays = text.arrays(sorter, LcpRows::LongestAcross(end))?;
     // Rows around missing ones have less in common.
@@ -89,7 +96,7 @@ pub fn longest_common_on(
         .max()
     {
         None | Some(0) => Ok(Vec::new()),
-        Some(least) => matches(&text, &arrays, least, false, sorter),
+        Some(least) => pairs_in(text, &arrays, least, false, sorter),
     }
 }
 
@@ -152,19 +159,42 @@ fn sorted_matches(
     options: &Options,
 ) -> Result<Vec<Match>> {
     check_least(least)?;
-    let sorter = LcpSorter::new(options)?;
-    let text = JoinedText::new(a, b, strands, options)?;
-    let arrays = text.arrays(&sorter, LcpRows::AtLeast(least))?;
-    matches(&text, &arrays, least, unique, &sorter)
+    sorted_matches_on(&LcpSorter::new(options)?, a, b, least, strands, unique)
 }
 
-fn matches(
+pub(super) fn sorted_matches_on(
+    sorter: &LcpSorter,
+    a: &Sequences,
+    b: &Sequences,
+    least: u32,
+    strands: Strands,
+    unique: bool,
+) -> Result<Vec<Match>> {
+    let text = JoinedText::new(a, b, strands, sorter.options())?;
+    let find = || {
+        let arrays = text.arrays(sorter, LcpRows::AtLeast(least))?;
+        pairs_in(&text, &arrays, least, unique, sorter)
+    };
+    let pairs = sorter.find_true(find, |pairs| are_in(&text, pairs, sorter))?;
+    matches(&text, pairs)
+}
+
+/// Returns true if the text has the same bases at both positions of each pair.
+fn are_in(text: &JoinedText, pairs: &[Pair], sorter: &LcpSorter) -> bool {
+    let agree = |pair: &Pair| text.agree(pair.a, pair.b, pair.length);
+    sorter
+        .pool()
+        .install(|| pairs.par_iter().all(agree))
+}
+
+/// Finds the pairs that agree for at least `least` bases, in the order of their matches.
+fn pairs_in(
     text: &JoinedText,
     arrays: &LcpArrays,
     least: u32,
     unique: bool,
     sorter: &LcpSorter,
-) -> Result<Vec<Match>> {
+) -> Result<Vec<Pair>> {
     let budget = Budget::new(text.len(), sorter.options());
     let walk = IntervalWalk {
         text,
@@ -183,6 +213,10 @@ fn matches(
             .pool()
             .install(|| pairs.par_sort_unstable()),
     }
+    Ok(pairs)
+}
+
+fn matches(text: &JoinedText, pairs: Vec<Pair>) -> Result<Vec<Match>> {
     let no_memory = || Error::out_of_memory("for the matches");
     let mut found = allocation::with_capacity(pairs.len()).ok_or_else(no_memory)?;
     found.extend(pairs.into_iter().map(|Pair { b, a, length }| {

@@ -36,6 +36,16 @@ impl Strand {
         self.start + self.length + 1
     }
 
+    /// Position in the text of its first base, or of its end if it has none.
+    pub(super) fn start(&self) -> u32 {
+        self.start
+    }
+
+    /// Position in the text of its last `length` bases. `None` if it has fewer.
+    pub(super) fn start_of_last(&self, length: u32) -> Option<u32> {
+        Some(self.start + self.length.checked_sub(length)?)
+    }
+
     /// Returns true if its first base is at `pos` of the text.
     pub(super) fn starts_at(&self, pos: u32) -> bool {
         self.start == pos
@@ -182,6 +192,29 @@ impl<'s> JoinedText<'s> {
             (_, false) => bases[at - 1],
             (_, true) => complement(bases[bases.len() - at]),
         }
+    }
+
+    /// Returns true if the text has the same `length` bases at `a` and at `b`.
+    pub(super) fn agree(&self, a: u32, b: u32, length: u32) -> bool {
+        let parts = [a, b].map(|pos| {
+            let strand = self.strand(pos);
+            let from = pos - strand.start;
+            let length = length.min(strand.length.saturating_sub(from));
+            let place = strand.place(pos, length) as usize;
+            let bases = &self.bases(strand)[place..place + length as usize];
+            (bases, strand.is_reverse)
+        });
+        let [(one, is_reverse), (other, is_opposite)] = parts;
+        let are_equal = match is_reverse == is_opposite {
+            true => one == other,
+            false => {
+                one.len() == other.len() && {
+                    let opposite = other.iter().rev().map(|&base| complement(base));
+                    one.iter().copied().eq(opposite)
+                }
+            }
+        };
+        are_equal && one.len() == length as usize && one.iter().all(|&base| base >= LEAST_BASE)
     }
 
     /// Bases of a strand's record, as it is given.

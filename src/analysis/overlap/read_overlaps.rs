@@ -74,11 +74,31 @@ pub fn read_overlaps(
     options: &Options,
 ) -> Result<Vec<Overlap>> {
     check_least(least)?;
-    let sorter = LcpSorter::new(options)?;
+    read_overlaps_on(&LcpSorter::new(options)?, reads, least, strands)
+}
+
+pub(super) fn read_overlaps_on(
+    sorter: &LcpSorter,
+    reads: &Sequences,
+    least: u32,
+    strands: Strands,
+) -> Result<Vec<Overlap>> {
     let none = Sequences::new();
-    let text = JoinedText::new(&none, reads, strands, options)?;
-    let arrays = text.arrays(&sorter, LcpRows::AtLeast(least))?;
-    let budget = Budget::new(text.len(), options);
+    let text = JoinedText::new(&none, reads, strands, sorter.options())?;
+    let find = || overlaps_in(&text, least, sorter);
+    let are_in = |found: &Vec<Overlap>| {
+        let agree = |overlap: &Overlap| is_in(&text, overlap, strands);
+        sorter
+            .pool()
+            .install(|| found.par_iter().all(agree))
+    };
+    sorter.find_true(find, are_in)
+}
+
+/// Finds the overlaps in a text, in their order.
+fn overlaps_in(text: &JoinedText, least: u32, sorter: &LcpSorter) -> Result<Vec<Overlap>> {
+    let arrays = text.arrays(sorter, LcpRows::AtLeast(least))?;
+    let budget = Budget::new(text.len(), sorter.options());
     let pool = sorter.pool();
     let ends = cuts(&arrays.lcp, least, STRETCHES * pool.current_num_threads());
     let starts = [0].into_iter().chain(ends.iter().copied());
@@ -87,7 +107,7 @@ pub fn read_overlaps(
         .map(|(from, &to)| from..to)
         .collect();
     let walk = |rows: std::ops::Range<usize>| {
-        let mut walk = SuffixWalk::new(&text, &arrays, least, &budget)?;
+        let mut walk = SuffixWalk::new(text, &arrays, least, &budget)?;
         let mut row = rows.start;
         while row < rows.end {
             row = walk.group(row, rows.end)?;
@@ -104,6 +124,23 @@ pub fn read_overlaps(
         .for_each(|some| all.extend(some));
     pool.install(|| all.par_sort_unstable());
     Ok(all)
+}
+
+/// Returns true if the text has an overlap: the bases at the end of the one strand are those at the
+/// start of the other.
+fn is_in(text: &JoinedText, overlap: &Overlap, strands: Strands) -> bool {
+    // Only reads are in the text, and each has its strands side by side.
+    let strand = |record: u32, is_reverse: bool| match strands {
+        Strands::Both => &text.strands[2 * record as usize + usize::from(is_reverse)],
+        Strands::Forward => &text.strands[record as usize],
+    };
+    let a = strand(overlap.a, overlap.a_is_reverse);
+    let b = strand(overlap.b, overlap.b_is_reverse);
+    let length = overlap.length;
+    match a.start_of_last(length) {
+        Some(start) => text.agree(start, b.start(), length),
+        None => false,
+    }
 }
 
 /// A suffix that ends with its read, and the length of that read's next shorter suffix in the

@@ -1,12 +1,19 @@
 //! All results of this room, compared with those by their definitions.
 
+use super::common_regions::sorted_matches_on;
+use super::read_overlaps::read_overlaps_on;
 use super::sequence_set::complement;
 use super::{
-    Match, Overlap, Sequences, Strands, longest_common, maximal_matches, read_overlaps,
-    unique_matches,
+    Match, Overlap, Sequences, Strands, longest_common, longest_common_on, maximal_matches,
+    read_overlaps, unique_matches,
 };
+use crate::analysis::lcp::{LcpArrays, LcpSorter};
+use crate::base::device::Device;
+use crate::cases;
 use crate::options::Options;
+use crate::options::events::Event;
 use proptest::prelude::*;
+use std::sync::{Arc, Mutex};
 
 /// Returns true if both bytes are bases, and equal.
 fn agree(a: u8, b: u8) -> bool {
@@ -220,4 +227,68 @@ fn too_many_matches_for_the_memory_are_refused() {
         assert!(matches!(refused, crate::Error::Limit { .. }), "{refused}");
     }
     assert!(maximal_matches(&all, &all, 0, Strands::Both, &options).is_err());
+}
+
+/// A GPU's arrays that make matches of other bases: the CPU finds the matches, with one warning.
+#[test]
+fn matches_that_the_sequences_do_not_have_are_found() {
+    let bases: Vec<u8> = cases::random(4_000, 4)
+        .into_iter()
+        .map(|n| b"ACGT"[usize::from(n)])
+        .collect();
+    let mut first = Sequences::new();
+    let mut second = Sequences::new();
+    for start in (0..3_000).step_by(250) {
+        first
+            .add(b"", &bases[start..start + 400])
+            .unwrap();
+        let opposite = reverse(&bases[start + 100..start + 600]);
+        second.add(b"", &opposite).unwrap();
+        second
+            .add(b"", &bases[start + 50..start + 300])
+            .unwrap();
+    }
+    let lies: [fn(&mut LcpArrays); 3] = [
+        |_| (),
+        |arrays| {
+            let rows = arrays.suffixes.iter_mut().zip(&arrays.lcp);
+            rows.filter(|(_, lcp)| **lcp >= 20)
+                .for_each(|(pos, _)| *pos = 0);
+        },
+        |arrays| arrays.suffixes.fill(u32::MAX),
+    ];
+    type Find = fn(&LcpSorter, &Sequences, &Sequences) -> String;
+    let finds: [Find; 3] = [
+        |sorter, a, b| {
+            format!(
+                "{:?}",
+                longest_common_on(sorter, a, b, Strands::Both).unwrap()
+            )
+        },
+        |sorter, a, b| {
+            let found = sorted_matches_on(sorter, a, b, 20, Strands::Both, false);
+            format!("{:?}", found.unwrap())
+        },
+        |sorter, a, _| {
+            let found = read_overlaps_on(sorter, a, 20, Strands::Both);
+            format!("{:?}", found.unwrap())
+        },
+    ];
+    for find in finds {
+        let sound = LcpSorter::new(&Options::new().threads(2).device(Device::Cpu)).unwrap();
+        let expected = find(&sound, &first, &second);
+        assert!(expected.len() > 100, "{expected}");
+        for (warnings, lie) in [0, 1, 1].into_iter().zip(lies) {
+            let heard = Arc::new(Mutex::new(Vec::new()));
+            let listener = Arc::clone(&heard);
+            let options = Options::new().threads(2).on_event(move |event| {
+                if let Event::Warning(what) = event {
+                    listener.lock().unwrap().push(what);
+                }
+            });
+            let sorter = LcpSorter::lying(&options, lie);
+            assert_eq!(find(&sorter, &first, &second), expected);
+            assert_eq!(heard.lock().unwrap().len(), warnings);
+        }
+    }
 }

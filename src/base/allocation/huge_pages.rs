@@ -8,6 +8,7 @@
 //! each other.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+#[cfg(any(feature = "cuda", test))]
 use std::{mem, ptr};
 
 /// A type for which zero bits are a valid value, and which needs no drop.
@@ -32,9 +33,11 @@ unsafe impl<T: Zero> Zero for [T; 2] {}
 
 const HUGE_PAGE: usize = 2 << 20;
 /// Size of the smallest page in bytes.
+#[cfg(any(feature = "cuda", test))]
 const PAGE: usize = 4 << 10;
 
 /// The parts of an array, each of which lies in one huge page.
+#[cfg(any(feature = "cuda", test))]
 pub(crate) fn parts<T: Zero>(values: &mut [T]) -> impl Iterator<Item = &mut [T]> {
     let before = values
         .as_ptr()
@@ -48,6 +51,7 @@ pub(crate) fn parts<T: Zero>(values: &mut [T]) -> impl Iterator<Item = &mut [T]>
 }
 
 /// Touches each page of an array of zeros, so that it is mapped.
+#[cfg(any(feature = "cuda", test))]
 #[allow(unsafe_code)]
 pub(crate) fn touch_zeros<T: Zero>(zeros: &mut [T]) {
     for zero in zeros.iter_mut().step_by(PAGE / size_of::<T>()) {

@@ -190,14 +190,14 @@ pub(crate) struct FileArgs {
     /// describe
     #[arg(long, conflicts_with = "json")]
     pub records: bool,
-    /// When compressing, restore each block on the CPU before it is written, and compare the CRC-32
-    /// of the restored bytes with that of the input. A block that fails is made again by the CPU.
-    /// Without this, only what a GPU made is restored, on that GPU; errors of the CPU's own work
-    /// are not found. This takes as much extra time as -t, and a third more memory
+    /// When compressing, restore each block on the CPU before it is written, which finds errors of
+    /// the CPU's own work too, and takes as much extra time as -t and a third more memory. Without
+    /// this, only what a GPU made is restored, on that GPU, and compared with the input;
+    /// --no-verify leaves that out. A block that fails is made again by the CPU
     #[arg(long, overrides_with = "no_verify")]
     pub verify: bool,
-    /// When compressing, do not restore what a GPU made before it is written. This saves a little
-    /// of the GPU's time
+    /// When compressing, write what a GPU made without restoring it on that GPU first. This saves a
+    /// little of the GPU's time. See --verify
     #[arg(long, overrides_with = "verify")]
     pub no_verify: bool,
     /// Write a timeline to FILE, in the Chrome trace format, which ui.perfetto.dev shows. It tells

@@ -11,9 +11,10 @@ pub(crate) struct BlockSize {
     pub level: LevelArg,
     /// Blocks of SIZE bytes, 64K to 1T - 1. Compressing a block above 2 GiB takes memory of up to
     /// 11 times its size, for which --memory must allow; a smaller block takes 7 times its size.
-    /// Such a block is restored on the CPU. It is also sorted on the CPU if it has 4 GiB, or if a
-    /// GPU has less memory than 27 times its size, or more if much of it repeats. Several GPUs that
-    /// --device names sort it together if each has memory for 58 times its part
+    /// Such a block is sorted on the CPU if it has 4 GiB, or if a GPU has less memory than 27 times
+    /// its size, or more if much of it repeats. Several GPUs that --device names sort it together
+    /// if each has memory for 58 times its part. One GPU restores it if it has memory for 15 times
+    /// its size
     #[arg(long, value_name = "SIZE", value_parser = size::block, help_heading = "Block size", overrides_with_all = LEVELS)]
     block: Option<u64>,
 }

@@ -13,13 +13,11 @@ use crate::base::device::Device;
 use crate::base::error::{Error, Result};
 use crate::base::tasks::TaskClock;
 use crate::base::threads::Threads;
-use crate::engine::device_pool::Opener;
 use crate::engine::memory::{Plan, SideRoom};
 use crate::engine::pipeline::Work;
 use crate::engine::raw::{Raw, RestoredBlock, Run, Spare};
 use crate::engine::turns::Turns;
 use crate::frame::{BlockHeader, BlockKind, BwtPayload, CodedBlock};
-use crate::gpu;
 use crate::options::Options;
 use crate::options::events::{Listener, Step, Timed};
 pub(super) use device_blocks::DevicePart;
@@ -70,24 +68,20 @@ impl BlockDecoder {
         BlockDecoder::with_gpus(block_size, pool, spare, options, LEASES, open)
     }
 
-    /// Creates the decoder like [`Self::new`], with `leases` leases per GPU. `open` opens a GPU
-    /// with a given number, for blocks of up to the given size.
+    /// Creates the decoder like [`Self::new`], with `leases` leases per GPU. `open` is
+    /// [`InvertingGpu::open`] or like it.
     pub(super) fn with_gpus(
         block_size: u64,
         pool: Threads,
         spare: Spare,
         options: &Options,
         leases: usize,
-        open: impl Fn(u32, u32) -> Result<InvertingGpu> + Send + Sync + 'static,
+        open: impl Fn(u32, u64, usize) -> Result<InvertingGpu> + Send + Sync + 'static,
     ) -> Result<Self> {
         let plan = options.plan_to_decode(block_size)?;
-        // Larger blocks go to the CPU.
-        let most = block_size.min(gpu::MOST_BYTES.into()) as u32;
-        let opener = Opener::new(options.device, plan.workers, leases, move |number| {
-            open(number, most)
-        })?;
+        let workers = plan.workers;
         Ok(BlockDecoder {
-            inverter: BlockInverter::new(opener, &pool, options),
+            inverter: BlockInverter::new(workers, block_size, leases, open, &pool, options)?,
             pool,
             plan,
             decoding: Turns::new(plan.coders),

@@ -15,6 +15,7 @@ use crate::base::positions::NarrowLimits;
 use crate::base::threads::Threads;
 use crate::bwt::{Bwt, CpuInverse};
 use crate::engine::device_pool::{DevicePool, Opener, Rates};
+use crate::gpu;
 use crate::options::Options;
 #[cfg(test)]
 use crate::options::events::Listener;
@@ -26,8 +27,28 @@ use std::time::Instant;
 /// has so few slices that many blocks are decoded in the time of one.
 pub(super) const LEASES: usize = 8;
 
+/// Number of leases per GPU for blocks above [`gpu::MOST_PINNED`]. Such a block fills a GPU; while
+/// it is copied, the GPU may work on another.
+const LEASES_OF_LARGE: usize = 2;
+
 /// Minimum number of threads among which the CPU divides the work on a transform.
 const LEAST_SHARE: usize = 4;
+
+/// Bytes of a GPU's memory per byte of a very large block.
+const BYTES_OF_BLOCK: u64 = 15;
+
+/// Largest block of up to `block_size` bytes that every GPU of a device has the memory for. Blocks
+/// of up to [`gpu::MOST_PINNED`] are taken to fit, since asking the driver takes long.
+fn most_on_gpu(block_size: u64, device: Device) -> u64 {
+    let is_on_gpus = gpu::is_built() && device != Device::Cpu;
+    if block_size <= gpu::MOST_PINNED || !is_on_gpus {
+        return block_size;
+    }
+    let gpus = gpu::devices().unwrap_or_default();
+    let least = gpus.iter().map(|gpu| gpu.memory).min();
+    let holds = least.unwrap_or_default() / BYTES_OF_BLOCK;
+    block_size.min(holds.clamp(gpu::MOST_PINNED, gpu::MOST_INVERTED))
+}
 
 /// Inverters on the CPU and on GPUs, shared by the threads that decode blocks.
 pub(super) struct BlockInverter {
@@ -41,10 +62,36 @@ pub(super) struct BlockInverter {
 }
 
 impl BlockInverter {
-    /// Creates the inverters: `opener` opens those of GPUs.
-    pub(super) fn new(opener: Opener<InvertingGpu>, pool: &Threads, options: &Options) -> Self {
-        let gpus = DevicePool::of(opener, Rates::INVERT, pool, options.run.listener.clone());
-        BlockInverter::with(gpus, pool.clone(), options.run.narrow)
+    /// Creates the inverters for up to `workers` blocks at a time, each of up to `block_size`
+    /// bytes. There are `leases` leases per GPU, or fewer if the blocks are very large. `open` is
+    /// [`InvertingGpu::open`] or like it.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) if this build has no inverse for the device that is
+    /// asked for.
+    pub(super) fn new(
+        workers: usize,
+        block_size: u64,
+        leases: usize,
+        open: impl Fn(u32, u64, usize) -> Result<InvertingGpu> + Send + Sync + 'static,
+        pool: &Threads,
+        options: &Options,
+    ) -> Result<Self> {
+        // Larger blocks go to the CPU.
+        let most = most_on_gpu(block_size, options.device);
+        let threads = options.thread_count();
+        let open = move |number| open(number, most, threads);
+        let leases = match block_size > gpu::MOST_PINNED {
+            true => LEASES_OF_LARGE,
+            false => leases,
+        };
+        let opener = Opener::new(options.device, workers, leases, open)?;
+        let rates = Rates {
+            most: Rates::INVERT.most.min(most.max(gpu::MOST_PINNED)),
+            ..Rates::INVERT
+        };
+        let gpus = DevicePool::of(opener, rates, pool, options.run.listener.clone());
+        Ok(BlockInverter::with(gpus, pool.clone(), options.run.narrow))
     }
 
     fn with(gpus: DevicePool<InvertingGpu>, pool: Threads, narrow: NarrowLimits) -> Self {

@@ -26,7 +26,8 @@ const LEASES: usize = 12;
 
 /// A GPU that decodes blocks to its own memory, for
 /// [`Archive::read_range_to_gpu`](crate::Archive::read_range_to_gpu). It keeps its working memory
-/// until it is dropped: about 22 bytes for each byte of a block, for up to 12 blocks at a time.
+/// until it is dropped: about 22 bytes for each byte of a block, for up to 12 blocks at a time, or
+/// for up to 2 if there are blocks above 1 GiB.
 pub struct GpuDecoder {
     number: u32,
     kept: KeptGpus,
@@ -106,7 +107,8 @@ impl GpuDecoder {
             .device(Device::Cuda(GpuSet::one(self.number)));
         let pool = Threads::Pool(Arc::new(thread_pool::pool(&options)?));
         let kept = self.kept.clone();
-        let open = move |number, most| InvertingGpu::open_kept(number, most, &kept);
+        let open =
+            move |number, most, threads| InvertingGpu::open_kept(number, most, threads, &kept);
         let spare = Spare::default();
         let blocks = BlockDecoder::with_gpus(block_size, pool, spare, &options, LEASES, open)?;
         let plan = blocks.plan();

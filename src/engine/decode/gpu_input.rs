@@ -1,38 +1,40 @@
 //! Input of a GPU that decodes and inverts a coded block. FORMAT.md chapter 4.
 
 use super::inverting_gpu::DeviceJob;
-use crate::bwt;
 use crate::coder::{CodedBwt, Coding};
 use crate::engine::coded_transform::CodedTransform;
 use crate::frame::{BlockHeader, BlockKind, BwtPayload, Shape};
 use crate::gpu::{self, TextTarget};
 
-/// Returns true if a GPU can decode such blocks.
+/// Returns true if a GPU can decode and invert such blocks.
 pub(super) fn is_decoded_on_gpus(header: &BlockHeader) -> bool {
     let BlockKind::Bwt(shape) = header.kind else {
         return false;
     };
-    shape.coding == Coding::StaticRans
-        && !shape.indexed
-        && header.raw_size <= gpu::MOST_BYTES.into()
+    shape.coding == Coding::StaticRans && !shape.indexed && header.raw_size <= gpu::MOST_INVERTED
+}
+
+/// Returns true if the text of such a block can stay on the GPU. It is the block's raw bytes if
+/// there are no filters. Larger blocks go in and out by portions.
+pub(super) fn may_stay_on_gpu(header: &BlockHeader) -> bool {
+    let is_unfiltered = matches!(header.kind, BlockKind::Bwt(shape) if !shape.filtered);
+    is_unfiltered && is_decoded_on_gpus(header) && header.raw_size <= gpu::MOST_PINNED
 }
 
 /// Returns the transform of such a block.
-pub(super) fn coded_transform(shape: Shape, parts: &BwtPayload) -> CodedTransform {
+pub(super) fn coded_transform<'p>(
+    shape: Shape,
+    parts: &BwtPayload<'p>,
+) -> CodedTransform<&'p [u8]> {
     let coded = CodedBwt {
         models: parts.models.to_vec(),
         raw_sizes: parts.raw_sizes.clone(),
-        slices: parts
-            .slices
-            .iter()
-            .map(|slice| slice.to_vec())
-            .collect(),
+        slices: parts.slices.clone(),
     };
-    let samples = bwt::narrow(&parts.samples);
     CodedTransform {
         coded,
         sample_rate: 1 << shape.sample_rate_log,
-        samples,
+        samples: parts.samples.clone(),
     }
 }
 
@@ -40,25 +42,12 @@ pub(super) fn coded_transform(shape: Shape, parts: &BwtPayload) -> CodedTransfor
 /// CRC-32 `checksum`.
 pub(super) fn device_job<'a>(
     shape: Shape,
-    parts: BwtPayload<'a>,
+    parts: &BwtPayload<'a>,
     target: TextTarget<'a>,
     checksum: u32,
 ) -> DeviceJob<'a> {
-    let BwtPayload {
-        samples,
-        raw_sizes,
-        models,
-        slices,
-        ..
-    } = parts;
     DeviceJob {
-        coded: CodedBwt {
-            models: models.to_vec(),
-            raw_sizes,
-            slices,
-        },
-        sample_rate: 1 << shape.sample_rate_log,
-        samples: bwt::narrow(&samples),
+        transform: coded_transform(shape, parts),
         target,
         checksum,
     }

@@ -2,14 +2,15 @@
 
 use crate::base::device::{Device, GpuSet};
 use crate::base::error::{Error, Flaw, Result};
+use crate::base::threads;
 use crate::bwt::{self, Bwt};
 #[cfg(test)]
 use crate::coder;
-use crate::coder::CodedBwt;
 use crate::engine::coded_transform::CodedTransform;
 use crate::gpu::{self, TextTarget};
 use crate::options::DEFAULT_SAMPLE_RATE;
 use crate::options::events::{Step, Timed};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -18,16 +19,15 @@ pub(super) enum InvertJob<'a> {
     /// The text replaces the transform's bytes. If that fails, the bytes are unchanged.
     Bwt(&'a mut Bwt),
     /// A coded transform, and memory of the text's length.
-    Coded(&'a CodedTransform, &'a mut [u8]),
-    /// A coded transform whose text stays in the GPU's memory.
+    Coded(&'a CodedTransform<&'a [u8]>, &'a mut [u8]),
+    /// A coded transform of at most [`gpu::MOST_PINNED`] bytes whose text stays in the GPU's
+    /// memory.
     ToDevice(&'a DeviceJob<'a>),
 }
 
 /// A coded transform, and the place of its text in the memory of the GPU.
 pub(super) struct DeviceJob<'a> {
-    pub coded: CodedBwt<&'a [u8]>,
-    pub sample_rate: u32,
-    pub samples: Vec<u32>,
+    pub transform: CodedTransform<&'a [u8]>,
     pub target: TextTarget<'a>,
     /// The CRC-32 that the text must have.
     pub checksum: u32,
@@ -55,7 +55,7 @@ impl<'a> InvertJob<'a> {
                 let mut bytes = vec![0; text.len()];
                 coder::decode_slices(&decoder, sizes, &coded.slices, &mut bytes)?;
                 let sample_rate = *sample_rate;
-                let samples = bwt::wide(samples.clone());
+                let samples = samples.clone();
                 text.copy_from_slice(&crate::bwt::invert(Bwt {
                     bytes,
                     sample_rate,
@@ -136,21 +136,30 @@ pub(super) enum InvertingGpu {
 
 impl InvertingGpu {
     /// Opens GPU `number`, with memory for blocks of up to `block_size` bytes and for the samples
-    /// of a usual index.
-    pub(super) fn open(number: u32, block_size: u32) -> Result<Self> {
+    /// of a usual index. Up to `threads` threads copy very large blocks.
+    pub(super) fn open(number: u32, block_size: u64, threads: usize) -> Result<Self> {
         let mut gpu = Box::new(CudaInverter::new(number)?);
-        gpu.reserve(block_size)?;
+        gpu.reserve(block_size, threads)?;
         Ok(InvertingGpu::Cuda(gpu))
     }
 
-    /// Takes one of the kept GPUs, which all have this number, or opens it. It is kept when it is
-    /// dropped.
-    pub(super) fn open_kept(number: u32, block_size: u32, kept: &KeptGpus) -> Result<Self> {
+    /// Takes one of the kept GPUs, which all have this number, or opens it, as [`Self::open`] does.
+    /// It is kept when it is dropped.
+    pub(super) fn open_kept(
+        number: u32,
+        block_size: u64,
+        threads: usize,
+        kept: &KeptGpus,
+    ) -> Result<Self> {
         let mut gpu = match kept.take() {
             Some(gpu) => gpu,
             None => Box::new(CudaInverter::new(number)?),
         };
-        gpu.reserve(block_size)?;
+        if gpu.reserve(block_size, threads).is_err() {
+            // Those that are not in use may have the memory that is missing.
+            kept.clear();
+            gpu.reserve(block_size, threads)?;
+        }
         Ok(InvertingGpu::Kept(KeptGpu {
             gpu: Some(gpu),
             kept: kept.clone(),
@@ -180,6 +189,7 @@ pub(super) struct CudaInverter {
     number: u32,
     inverse: gpu::GpuInverse,
     decoder: gpu::BwtDecoder,
+    threads: usize,
 }
 
 impl CudaInverter {
@@ -188,13 +198,21 @@ impl CudaInverter {
             number,
             inverse: gpu::GpuInverse::new(number)?,
             decoder: gpu::BwtDecoder::new(number)?,
+            threads: 1,
         })
     }
 
-    fn reserve(&mut self, block_size: u32) -> Result<()> {
-        self.inverse
-            .reserve(block_size, block_size.div_ceil(DEFAULT_SAMPLE_RATE))?;
-        self.decoder.reserve(block_size)
+    /// Takes the memory for blocks of up to `block_size` bytes, which up to `threads` threads copy
+    /// if they are very large.
+    fn reserve(&mut self, block_size: u64, threads: usize) -> Result<()> {
+        self.threads = threads;
+        let samples = block_size.div_ceil(DEFAULT_SAMPLE_RATE.into()) as u32;
+        if block_size > gpu::MOST_PINNED {
+            // Such blocks are alone on a GPU, and the decoder's memory grows to fit the first.
+            return self.inverse.reserve_portions(block_size, samples);
+        }
+        self.inverse.reserve(block_size as u32, samples)?;
+        self.decoder.reserve(block_size as u32)
     }
 
     fn run(&mut self, job: InvertJob) -> Result<Vec<Timed>> {
@@ -212,14 +230,18 @@ impl CudaInverter {
     fn invert(&mut self, bwt: &mut Bwt) -> Result<Vec<Timed>> {
         let gpu = self.gpu();
         let began = Instant::now();
+        let len = bwt.bytes.len();
+        if len as u64 > gpu::MOST_PINNED {
+            self.invert_by_portions(bwt)?;
+            return Ok(vec![(Step::Invert(gpu), began, Instant::now())]);
+        }
         self.inverse
-            .input(bwt.bytes.len())?
+            .input(len)?
             .copy_from_slice(&bwt.bytes);
         let from = Instant::now();
-        let samples = bwt::narrow(&bwt.samples);
         let text = self
             .inverse
-            .invert_input(bwt.sample_rate, &samples)?;
+            .invert_input(bwt.sample_rate, &bwt.samples)?;
         let to = Instant::now();
         bwt.bytes.copy_from_slice(text);
         Ok(vec![
@@ -229,9 +251,25 @@ impl CudaInverter {
         ])
     }
 
+    /// Inverts a very large block. If that fails, its bytes are unchanged.
+    fn invert_by_portions(&mut self, bwt: &mut Bwt) -> Result<()> {
+        let threads = self.threads;
+        let mut text = bwt::zeroed(bwt.bytes.len())?;
+        let fill = |range: Range<u64>, room: &mut [u8]| {
+            let part = &bwt.bytes[range.start as usize..range.end as usize];
+            threads::copy_portion(room, part, threads);
+        };
+        let n = bwt.bytes.len() as u64;
+        let rate = bwt.sample_rate;
+        self.inverse
+            .invert_portions(n, rate, &bwt.samples, fill, copy_to(&mut text, threads))?;
+        bwt.bytes = text;
+        Ok(())
+    }
+
     fn decode_and_invert(
         &mut self,
-        transform: &CodedTransform,
+        transform: &CodedTransform<&[u8]>,
         text: &mut [u8],
     ) -> Result<Vec<Timed>> {
         let gpu = self.gpu();
@@ -241,10 +279,26 @@ impl CudaInverter {
             sample_rate,
             samples,
         } = transform;
+        let damaged = Flaw("a slice is damaged");
+        if text.len() as u64 > gpu::MOST_PINNED {
+            if coded.raw_size() != text.len() as u64 {
+                return Err(Flaw::WRONG_SLICES.into());
+            }
+            let take = copy_to(text, self.threads);
+            let decoder = &mut self.decoder;
+            let decoded = self
+                .inverse
+                .invert_coded_portions(decoder, coded, *sample_rate, samples, take)?
+                .ok_or(damaged)?;
+            return Ok(vec![
+                (Step::Decode(gpu), began, decoded),
+                (Step::Invert(gpu), decoded, Instant::now()),
+            ]);
+        }
         let found = self
             .inverse
             .invert_coded(&mut self.decoder, coded, *sample_rate, samples)?;
-        let (decoded, found) = found.ok_or(Flaw("a slice is damaged"))?;
+        let (decoded, found) = found.ok_or(damaged)?;
         let to = Instant::now();
         text.copy_from_slice(found);
         Ok(vec![
@@ -257,11 +311,16 @@ impl CudaInverter {
     fn invert_to_device(&mut self, job: &DeviceJob) -> Result<Vec<Timed>> {
         let gpu = self.gpu();
         let began = Instant::now();
+        let CodedTransform {
+            coded,
+            sample_rate,
+            samples,
+        } = &job.transform;
         let found = self.inverse.invert_coded_to(
             &mut self.decoder,
-            &job.coded,
-            job.sample_rate,
-            &job.samples,
+            coded,
+            *sample_rate,
+            samples,
             &job.target,
         )?;
         let (decoded, found) = found.ok_or(Flaw("a slice is damaged"))?;
@@ -272,5 +331,13 @@ impl CudaInverter {
             (Step::Decode(gpu), began, decoded),
             (Step::Invert(gpu), decoded, Instant::now()),
         ])
+    }
+}
+
+/// Copies ranges of a text to their places.
+fn copy_to(text: &mut [u8], threads: usize) -> impl FnMut(Range<u64>, &[u8]) {
+    move |range, bytes| {
+        let room = &mut text[range.start as usize..range.end as usize];
+        threads::copy_portion(room, bytes, threads);
     }
 }

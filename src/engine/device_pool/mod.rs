@@ -15,7 +15,8 @@
 //!
 //! # The choice
 //! With [`Device::Auto`](crate::Device::Auto) no driver is loaded until enough blocks have come or
-//! are announced: they must keep the threads busy for longer than a GPU takes to open. If no more
+//! are announced: they must keep the threads busy for longer than a GPU takes to open. If the size
+//! of the input is known, that may be before the first block is read. If no more
 //! blocks may come, the time that the GPU takes to do them is added.
 //!
 //! GPUs are leased in the order in which blocks ask for them. A block waits for a GPU unless the
@@ -104,6 +105,18 @@ impl<G: Send + 'static> DevicePool<G> {
     /// came already.
     pub(crate) fn announce(&self, all: u64) {
         self.queue.state().workload.announce(all);
+    }
+
+    /// Announces as [`Self::announce`] does, before the first block is read. If the blocks, of up
+    /// to `len` bytes each, will need GPUs, these are opened while it is read.
+    pub(crate) fn announce_and_open(&self, all: u64, len: u64) {
+        let mut state = self.queue.state();
+        state.workload.announce(all);
+        let pays = all > 0 && (self.queue.gpu_only || state.workload.opening_pays());
+        if state.workload.fits(len) && pays && state.begin_opening() {
+            drop(state);
+            self.open();
+        }
     }
 
     /// Registers a block of `len` bytes that has come. GPUs are opened, once, if all known blocks

@@ -66,7 +66,7 @@ impl Rates {
             bytes: 10e6,
             seconds: 0.005,
         },
-        most: gpu::MOST_BYTES as u64,
+        most: gpu::MOST_INVERTED,
     };
 
     /// Rates in coded bytes of searched blocks. Their slices are decoded and nothing more. The time
@@ -117,7 +117,7 @@ impl Rates {
             bytes: 10e6,
             seconds: 0.02,
         },
-        most: gpu::MOST_BYTES as u64,
+        most: gpu::MOST_NARROW as u64,
         ..Rates::SEARCH
     };
 

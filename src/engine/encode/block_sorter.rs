@@ -1,7 +1,7 @@
 //! Sorts the texts of blocks: several GPUs together, one leased GPU, or the CPU.
 
 use super::gpu_proof::Proof;
-use super::joint_gpus::JointGpus;
+use super::joint_gpus::{JointGpus, JointTask};
 use super::sorting_gpu::{GpuSorted, SortingGpu, SortingTask};
 use crate::base::device::Device;
 use crate::base::error::{Error, Result};
@@ -82,9 +82,15 @@ impl BlockSorter {
             ..Rates::SORT
         };
         let gpus = DevicePool::of(opener, rates, pool, options.run.listener.clone());
-        gpus.announce(options.run.input_size);
         let ranks = options.run.ranks.clone();
-        let together = JointGpus::new(options.device, ranks, coded.is_some());
+        match options.run.input_size {
+            // Several blocks come, and several GPUs do not take them together.
+            all if all > block_size && block_size <= LEASED && ranks.is_none() => {
+                gpus.announce_and_open(all, block_size);
+            }
+            all => gpus.announce(all),
+        }
+        let together = JointGpus::new(options.device, ranks, coded);
         let cpu = CpuSorter::with(options.run.narrow);
         Ok(BlockSorter {
             gpus,
@@ -97,7 +103,7 @@ impl BlockSorter {
 
     #[cfg(test)]
     pub(super) fn with(gpus: DevicePool<SortingGpu>, pool: Threads) -> Self {
-        let together = JointGpus::new(Device::Cpu, None, false);
+        let together = JointGpus::new(Device::Cpu, None, None);
         BlockSorter {
             gpus,
             together,
@@ -131,9 +137,6 @@ impl BlockSorter {
     /// Sorts a text, and says when each step was done. Several GPUs sort it if it is alone in its
     /// stream or no GPU alone has the memory for it. Otherwise, or if they fail, one GPU or the CPU
     /// sorts it. The caller must not be a thread of the pool, since a GPU is waited for.
-    ///
-    /// The result of several GPUs is inverted on the CPU and compared with the text. It goes
-    /// through more hands than the result of one GPU, and blocks that large are few.
     pub(super) fn sort(
         &self,
         text: &[u8],
@@ -141,9 +144,14 @@ impl BlockSorter {
         is_alone: bool,
     ) -> Result<(Sorted, Vec<Timed>)> {
         if self.together.take(text.len() as u64, is_alone) {
-            match self.together.sort(text, sample_rate) {
-                Ok(Some((sorted, steps))) if self.pool.install(|| restores(&sorted, text))? => {
-                    return Ok((Sorted::Bwt(sorted), steps));
+            let task = JointTask {
+                sample_rate,
+                proves: self.proves,
+                pool: &self.pool,
+            };
+            match self.together.sort(text, task) {
+                Ok(Some(done)) if self.is_right(&done, text)? => {
+                    return Ok((done.sorted, done.steps));
                 }
                 Ok(Some(_)) => self.give_up(WRONG),
                 Ok(None) => (),
@@ -173,7 +181,15 @@ impl BlockSorter {
         })
     }
 
-    /// True if the result of a GPU is that of the text, or, if it was not to be proved, could be.
+    /// Makes it prove what GPUs made.
+    #[cfg(test)]
+    pub(super) fn proving(mut self) -> Self {
+        self.proves = true;
+        self
+    }
+
+    /// True if the result of GPUs is that of the text, or, if it was not to be proved, could be.
+    /// The CPU proves what no GPU had the memory for.
     fn is_right(&self, done: &GpuSorted, text: &[u8]) -> Result<bool> {
         match (done.proof, &done.sorted) {
             (Proof::Restored, _) => Ok(true),
@@ -213,7 +229,7 @@ const WRONG: &str = "a GPU gave a transform that is not the block's";
 
 /// Returns true if the result of a GPU could be that of the text. `counts` says how often the GPU
 /// found each byte in a transform that it coded.
-pub(super) fn could_be(sorted: &Sorted, counts: Option<[u32; 256]>, text: &[u8]) -> bool {
+pub(super) fn could_be(sorted: &Sorted, counts: Option<[u64; 256]>, text: &[u8]) -> bool {
     match sorted {
         Sorted::Bwt(bwt) => could_be_of(bwt, text),
         Sorted::Coded(coded) => coded_could_be_of(coded, counts, text),
@@ -222,19 +238,14 @@ pub(super) fn could_be(sorted: &Sorted, counts: Option<[u32; 256]>, text: &[u8])
 
 /// Does the check of [`could_be_of`] for a coded transform, with the byte counts that the GPU took
 /// of it.
-fn coded_could_be_of(coded: &CodedTransform, counts: Option<[u32; 256]>, text: &[u8]) -> bool {
+fn coded_could_be_of(coded: &CodedTransform, counts: Option<[u64; 256]>, text: &[u8]) -> bool {
     let CodedTransform {
         coded,
         sample_rate,
         samples,
     } = coded;
-    let rows = 1..=text.len() as u32;
-    let size: u64 = coded
-        .raw_sizes
-        .iter()
-        .map(|&size| u64::from(size))
-        .sum();
-    size == text.len() as u64
+    let rows = 1..=text.len() as u64;
+    coded.raw_size() == text.len() as u64
         && counts.is_some_and(|counts| ByteSums::of_counts(&counts) == ByteSums::of(text))
         && samples.len() == text.len().div_ceil(*sample_rate as usize)
         && samples.iter().all(|row| rows.contains(row))

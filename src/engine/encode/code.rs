@@ -3,7 +3,7 @@
 use super::filtered_block::{BlockForm, FilteredBlock};
 use crate::base::error::Result;
 use crate::base::tasks::Executor;
-use crate::bwt::{self, Bwt};
+use crate::bwt::Bwt;
 use crate::coder::{self, CodedBwt, Coding, SliceLimits};
 use crate::engine::coded_transform::{CodedTransform, Sorted};
 use crate::engine::raw::Spare;
@@ -40,7 +40,7 @@ pub(crate) fn code(
             coded,
             sample_rate,
             samples,
-        }) => (coded, sample_rate, bwt::wide(samples)),
+        }) => (coded, sample_rate, samples),
         Sorted::Bwt(Bwt {
             bytes,
             sample_rate,

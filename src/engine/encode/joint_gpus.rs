@@ -5,9 +5,13 @@
 //! memory. The second is a block that is alone in its stream, so that the other GPUs would be idle,
 //! if there are at least 8 GPUs. (Two GPUs take 0.6 to 0.8 times the time of one,
 //! `kernels/README.md`, which the check of their result outweighs.) Two other kinds stay with one
-//! GPU. One is a block of up to [`gpu::MOST_BYTES`] bytes that the GPU codes too: coding takes
-//! longer than sorting, and threads code a block that several GPUs have sorted. The other is a
-//! small block, whose rounds would wait for messages.
+//! GPU. One is a block of up to [`gpu::MOST_BYTES`] bytes that the GPU codes too, since then its
+//! transform does not leave the GPU. The other is a small block, whose rounds would wait for
+//! messages.
+//!
+//! After the sort its memory is freed. Then the GPUs code the transform, each some slices, and one
+//! of them restores the block from what will be written (`gpu_proof`). The GPUs of other processes
+//! do neither.
 //!
 //! If other processes help, their GPUs take part, and only the first kind of blocks is sorted
 //! together. For blocks that one GPU holds, ranks add only the way over the network.
@@ -17,13 +21,20 @@
 //! block's, the CPU does. (Before that, if sorting by key ranges does not suit the text, as with a
 //! text that repeats itself, or fails, the same GPUs have tried prefix doubling.)
 
+use super::gpu_proof::prove_joint;
+use super::sorting_gpu::GpuSorted;
 use crate::base::device::{Device, GpuSet};
 use crate::base::error::{Error, Result};
+use crate::base::threads::Threads;
 use crate::bwt::Bwt;
+#[cfg(test)]
+use crate::coder::Effort;
+use crate::coder::{self, SliceLimits};
+use crate::engine::coded_transform::{CodedTransform, Sorted};
 use crate::engine::device_pool::gpu_numbers;
 use crate::gpu;
 use crate::gpu::process_ranks::Ranks;
-use crate::options::events::{Step, Timed};
+use crate::options::events::Step;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
@@ -80,12 +91,22 @@ pub(super) struct JointGpus {
     ranks: Option<Ranks>,
     /// Minimum bytes of a block that the GPUs sort together.
     least: u64,
-    /// True if a GPU that sorts a block alone codes it too.
-    codes: bool,
+    /// Limits of the slices, if GPUs code the blocks too.
+    coded: Option<SliceLimits>,
     chosen: OnceLock<Option<ChosenGpus>>,
     /// The open GPUs. `None` before the first block, and after a failure.
     sorter: Mutex<Option<JointSorter>>,
     failed: AtomicBool,
+}
+
+/// The work on a block that several GPUs sort.
+#[derive(Clone, Copy)]
+pub(super) struct JointTask<'a> {
+    pub sample_rate: u32,
+    /// True if the result is restored and compared with the block.
+    pub proves: bool,
+    /// The threads that copy, cut and compare. The caller is none of them.
+    pub pool: &'a Threads,
 }
 
 /// Several GPUs, and the largest block that each has the memory for.
@@ -99,9 +120,9 @@ struct ChosenGpus {
 }
 
 impl JointGpus {
-    /// Creates the pool of GPUs named by `device`, or of those of the helping `ranks`. If `codes`
-    /// is true, a GPU that sorts a block alone codes it too.
-    pub(super) fn new(device: Device, ranks: Option<Ranks>, codes: bool) -> Self {
+    /// Creates the pool of GPUs named by `device`, or of those of the helping `ranks`. If `coded`
+    /// is given, GPUs also code the blocks into slices of these limits.
+    pub(super) fn new(device: Device, ranks: Option<Ranks>, coded: Option<SliceLimits>) -> Self {
         let chosen = OnceLock::new();
         let sorter = Mutex::new(None);
         let failed = AtomicBool::new(false);
@@ -109,7 +130,7 @@ impl JointGpus {
             device,
             ranks,
             least: LEAST,
-            codes,
+            coded,
             chosen,
             sorter,
             failed,
@@ -132,11 +153,12 @@ impl JointGpus {
         let sorter = Mutex::new(Some(sorter));
         let failed = AtomicBool::new(false);
         let ranks = None;
+        let limits = SliceLimits::new(1 << 20, Effort::Default);
         JointGpus {
             device,
             ranks,
             least: 1,
-            codes,
+            coded: codes.then_some(limits),
             chosen,
             sorter,
             failed,
@@ -152,17 +174,18 @@ impl JointGpus {
         let Some(chosen) = self.chosen() else {
             return false;
         };
-        let one_codes = self.codes && len <= gpu::MOST_BYTES.into();
+        let one_codes = self.coded.is_some() && len <= gpu::MOST_BYTES.into();
         let are_many = self.ranks.is_none() && chosen.count >= MANY;
         len > chosen.holds || is_alone && are_many && !one_codes
     }
 
-    /// Sorts a block with samples at the given rate. Returns `None` if the GPUs have failed since
-    /// [`JointGpus::take`] said that they take it.
+    /// Sorts a block; codes the result, and restores it, if that was asked for and the GPUs have
+    /// the memory. Returns `None` if the GPUs have failed since [`JointGpus::take`] said that they
+    /// take it.
     ///
     /// # Errors
     /// [`Error::Device`] if a GPU is not there or fails. The GPUs then take no more blocks.
-    pub(super) fn sort(&self, block: &[u8], sample_rate: u32) -> Result<Option<(Bwt, Vec<Timed>)>> {
+    pub(super) fn sort(&self, block: &[u8], task: JointTask) -> Result<Option<GpuSorted>> {
         let mut open = self
             .sorter
             .lock()
@@ -177,16 +200,52 @@ impl JointGpus {
         let sorter = open.take().map_or_else(|| self.open(), Ok);
         let sorted = sorter.and_then(|mut sorter| {
             let from = Instant::now();
-            let sorted = sorter.sort(block, sample_rate);
+            let sorted = sorter.sort(block, task.sample_rate);
+            let sorted = sorted.map(|bwt| {
+                let mut done = GpuSorted::of(Sorted::Bwt(bwt));
+                done.steps
+                    .push((Step::Sort(device), from, Instant::now()));
+                self.go_on(&mut sorter, &mut done, block, task);
+                done
+            });
             if !matches!(sorted, Err(Error::Device(_))) {
                 *open = Some(sorter);
             }
-            Ok((sorted?, vec![(Step::Sort(device), from, Instant::now())]))
+            sorted
         });
         if matches!(sorted, Err(Error::Device(_))) {
             self.failed.store(true, Ordering::Relaxed);
         }
         sorted.map(Some)
+    }
+
+    /// Codes and restores a result, in memory that the sort gives up. Each step that fails is left
+    /// out: the CPU codes then, or restores.
+    fn go_on(&self, sorter: &mut JointSorter, done: &mut GpuSorted, block: &[u8], task: JointTask) {
+        let (JointSorter::Own(sorter), Some(chosen)) = (sorter, self.chosen()) else {
+            return;
+        };
+        let Some(&first) = chosen.numbers.first() else {
+            return;
+        };
+        let may_go_on = sorter.free().is_ok();
+        if let Some(limits) = self.coded.filter(|_| may_go_on) {
+            let from = Instant::now();
+            if let Ok(coded) = code_jointly(&chosen.numbers, &done.sorted, limits, task) {
+                (done.sorted, done.counts) = (coded.sorted, coded.counts);
+                done.steps
+                    .push((Step::Code(chosen.device), from, Instant::now()));
+            }
+        }
+        if task.proves && may_go_on {
+            let from = Instant::now();
+            let threads = task.pool.count();
+            if let Ok(proof) = prove_joint(first, &done.sorted, block, threads) {
+                done.proof = proof;
+                done.steps
+                    .push((Step::Check, from, Instant::now()));
+            }
+        }
     }
 
     /// Stops the GPUs after a wrong result: they take no more blocks, and their memory is freed.
@@ -247,13 +306,39 @@ impl JointGpus {
     }
 }
 
+/// Codes a transform on GPUs.
+fn code_jointly(
+    numbers: &[u32],
+    sorted: &Sorted,
+    limits: SliceLimits,
+    task: JointTask,
+) -> Result<GpuSorted> {
+    let Sorted::Bwt(bwt) = sorted else {
+        unreachable!("it is not coded yet");
+    };
+    let cuts = coder::static_cuts(task.pool.executor(), &bwt.bytes, limits);
+    let threads = task.pool.count();
+    let gpu::JointlyEncoded { coded, byte_counts } =
+        gpu::encode_jointly(numbers, &bwt.bytes, &cuts, limits, threads)?;
+    let transform = CodedTransform {
+        coded,
+        sample_rate: bwt.sample_rate,
+        samples: bwt.samples.clone(),
+    };
+    Ok(GpuSorted {
+        counts: Some(byte_counts),
+        ..GpuSorted::of(Sorted::Coded(transform))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bwt::Sorter;
-    use crate::engine::coded_transform::Sorted;
-    use crate::engine::encode::block_sorter::BlockSorter;
-    use crate::engine::encode::sorting_gpu::{GpuSorted, SortingGpu};
+    use crate::coder::Coding;
+    use crate::engine::encode::block_sorter::{BlockSorter, could_be};
+    use crate::engine::encode::gpu_proof::Proof;
+    use crate::engine::encode::sorting_gpu::SortingGpu;
     use crate::options::events::{Event, Listener};
     use std::sync::Arc;
 
@@ -264,7 +349,7 @@ mod tests {
     fn one() -> SortingGpu {
         SortingGpu::fake(|block, rate| {
             let sorted = Sorted::Bwt(on_cpu(block, rate)?);
-            Ok(GpuSorted::unproved(sorted, None))
+            Ok(GpuSorted::of(sorted))
         })
     }
 
@@ -277,7 +362,7 @@ mod tests {
                 received.lock().unwrap().push(what);
             }
         });
-        let mut sorters = BlockSorter::of(vec![alone], listener);
+        let mut sorters = BlockSorter::of(vec![alone], listener).proving();
         sorters.together = together;
         (sorters, warnings)
     }
@@ -301,7 +386,7 @@ mod tests {
     #[test]
     fn one_gpu_or_none_named_is_none_of_several() {
         for device in ["cpu", "auto", "cuda:0"] {
-            let gpus = JointGpus::new(device.parse().unwrap(), None, false);
+            let gpus = JointGpus::new(device.parse().unwrap(), None, None);
             assert!(!gpus.take(1 << 40, true), "{device}");
         }
     }
@@ -355,6 +440,50 @@ mod tests {
             }
             let warning = "a GPU gave a transform that is not the block's; sorting on the CPU";
             assert_eq!(*warnings.lock().unwrap(), [warning]);
+        }
+    }
+
+    /// Two streams of a real GPU stand for two GPUs.
+    #[test]
+    fn several_gpus_code_and_restore_what_they_sort() {
+        if gpu::testing::gpu().is_none() {
+            return;
+        }
+        const RATE: u32 = 1 << 12;
+        let block = crate::cases::text(300_000);
+        let sorter = gpu::JointSorter::new(&[0, 0]).unwrap();
+        let mut gpus = JointGpus::of(2, JointSorter::Own(sorter), 1, true);
+        gpus.chosen = Some(ChosenGpus {
+            device: Device::Auto,
+            numbers: vec![0, 0],
+            count: 2,
+            holds: 1,
+        })
+        .into();
+        let limits = gpus.coded.unwrap();
+        let bwt = on_cpu(&block, RATE).unwrap();
+        let expected = Sorted::Coded(CodedTransform {
+            coded: coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans),
+            sample_rate: RATE,
+            samples: bwt.samples.clone(),
+        });
+        for proves in [true, false, true] {
+            let task = JointTask {
+                sample_rate: RATE,
+                proves,
+                pool: &Threads::Calling,
+            };
+            let done = gpus.sort(&block, task).unwrap().unwrap();
+            assert!(done.sorted == expected);
+            assert_eq!(done.proof == Proof::Restored, proves);
+            assert!(could_be(&done.sorted, done.counts, &block));
+        }
+        let other = [&block[1..], b"x"].concat();
+        for sorted in [expected, Sorted::Bwt(bwt)] {
+            let proof = |text: &[u8]| prove_joint(0, &sorted, text, 2).unwrap();
+            assert_eq!(proof(&block), Proof::Restored);
+            assert_eq!(proof(&other), Proof::Differs);
+            assert_eq!(proof(&block[1..]), Proof::Differs);
         }
     }
 

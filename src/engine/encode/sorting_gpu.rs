@@ -1,7 +1,7 @@
 //! One leased GPU that sorts blocks, and codes them if it has the memory for that too. It proves
 //! what it made by restoring it (`gpu_proof`).
 
-use super::gpu_proof::{Proof, Prover};
+use super::gpu_proof::{Proof, ProofTask, Prover};
 use crate::base::device::{Device, GpuSet};
 use crate::base::error::Result;
 use crate::base::threads;
@@ -17,18 +17,17 @@ pub(super) struct GpuSorted {
     /// The transform, coded or not.
     pub sorted: Sorted,
     /// If the transform is coded: how often each byte occurs in it.
-    pub counts: Option<[u32; 256]>,
+    pub counts: Option<[u64; 256]>,
     pub proof: Proof,
     pub steps: Vec<Timed>,
 }
 
-#[cfg(test)]
 impl GpuSorted {
-    /// A result of a test's stand-in, which proves nothing.
-    pub(super) fn unproved(sorted: Sorted, counts: Option<[u32; 256]>) -> Self {
+    /// A result that is not proved yet.
+    pub(super) fn of(sorted: Sorted) -> Self {
         GpuSorted {
             sorted,
-            counts,
+            counts: None,
             proof: Proof::Missing,
             steps: Vec::new(),
         }
@@ -76,17 +75,22 @@ impl SortingGpu {
         let limits = limits.filter(|_| block_size <= gpu::MOST_BYTES);
         let coder = limits.and_then(|limits| {
             let mut encoder = gpu::BwtEncoder::new(number).ok()?;
-            encoder
-                .reserve(block_size, limits)
+            sorter
+                .reserve_encoder(&mut encoder, block_size, limits)
                 .ok()
                 .map(|()| (encoder, limits))
         });
         if coder.is_none() {
             sorter.reserve_output(block_size)?;
         }
-        let codes = coder.is_some();
+        let proof = ProofTask {
+            block_size,
+            sample_rate,
+            codes: coder.is_some(),
+            threads,
+        };
         let prover = (proves && block_size <= gpu::MOST_BYTES)
-            .then(|| Prover::open(number, &mut sorter, block_size, sample_rate, codes));
+            .then(|| Prover::open(number, &mut sorter, proof));
         Ok(SortingGpu::Cuda(Box::new(CudaSorter {
             number,
             sorter,
@@ -143,11 +147,11 @@ impl CudaSorter {
             let (encoded, samples) = self
                 .sorter
                 .sort_and_encode(sample_rate, encoder, *limits)?;
-            let samples = samples.to_vec();
-            let counts = encoded.byte_counts;
-            let coded = Instant::now();
+            let samples = bwt::wide(samples.to_vec());
+            let counts = encoded.byte_counts.map(u64::from);
+            let coded = encoded.ended;
             let transform = CodedTransform {
-                coded: encoder.take(encoded)?,
+                coded: encoder.take(encoded, self.threads)?,
                 sample_rate,
                 samples,
             };

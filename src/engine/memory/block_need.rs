@@ -6,9 +6,9 @@ use crate::coder::Coding;
 /// workspace. Restoring takes 5 (its BWT, and 4 of table), and its samples may take 1.
 ///
 /// The filters come before and after that and take no more. Taking lines apart takes at most 6: the
-/// block, its text, and 4 of values. Looking for matches takes at most 6: the block, and 4 3/4 of
-/// table while it is made; then 2 3/4 and the matches. The memory kept for sorting is freed before
-/// that. Undoing filters takes 2 beside the table that is kept.
+/// block, its text, and 4 of values. Looking for matches takes at most 4: the block, and up to
+/// 2 1/2 of positions while they are linked; then 1 and the matches. The memory kept for sorting is
+/// freed before that. Undoing filters takes 2 beside the table that is kept.
 const WORKING: u64 = 6;
 
 /// Bytes per raw byte of a block that is sorted with positions of 64 bits: 8 of workspace. Most

@@ -4,7 +4,7 @@ use super::*;
 use crate::base::error::Error;
 use crate::bwt::{Bwt, Sorter};
 use crate::cases;
-use crate::gpu::testing::{gpu, random, say};
+use crate::gpu::testing::{gpu, lacks_memory, most_memory, random, say};
 
 fn index(text: &[u8], rate: u32) -> FmIndex {
     FmIndex::new(Sorter::Cpu.sort(text, rate).unwrap()).unwrap()
@@ -199,6 +199,7 @@ fn blocks_above_2_gib() {
     if gpu().is_none() {
         return;
     }
+    let _alone = most_memory();
     let mut gpu = gpu::GpuSearch::new(0).unwrap();
     let most = gpu::MOST_SEARCHED;
     for (sigma, len) in [
@@ -208,56 +209,60 @@ fn blocks_above_2_gib() {
         (128, most),
         (256, most),
     ] {
-        let count = len as usize / sigma;
-        let index = FmIndex::new(of_repeated(sigma, count)).unwrap();
-        let len = sigma * count;
-        let patterns: Vec<Vec<u8>> = (0..400)
-            .map(|n| {
-                (0..1 + n % 90)
-                    .map(|k| ((n / 7 + k) % sigma) as u8)
-                    .collect()
-            })
-            .collect();
-        let mut intervals = vec![0..0; patterns.len()];
-        match index.search_on(&mut gpu, &patterns, &mut intervals) {
-            Err(Error::Device(e)) if e.contains("OUT_OF_MEMORY") => {
-                say(format_args!("skipped: {e}"));
-                continue;
+        // A GPU with less memory searches as large a block as it can hold.
+        let mut count = len as usize / sigma;
+        loop {
+            let done = search_repeated(&mut gpu, sigma, count);
+            if !lacks_memory(&done) {
+                done.unwrap();
+                break;
             }
-            done => done.unwrap(),
+            count /= 2;
+            assert!(count > 1 << 20, "{done:?}");
         }
-        for (pattern, rows) in patterns.iter().zip(&intervals) {
-            let first = usize::from(pattern[0]);
-            let occurrences = (len - first - pattern.len()) / sigma + 1;
-            // The longest of the suffixes are the last.
-            let end = 1 + (first + 1) * count;
-            assert_eq!(
-                *rows,
-                (end - occurrences) as u32..end as u32,
-                "{sigma}, {pattern:?}"
-            );
-        }
-        let rows: Vec<u32> = (1..=len as u32)
-            .step_by(len / 100_000)
-            .chain([len as u32])
-            .collect();
-        let positions = match index.positions_on(&mut gpu, &rows) {
-            Err(Error::Device(e)) if e.contains("OUT_OF_MEMORY") => {
-                say(format_args!("skipped: {e}"));
-                continue;
-            }
-            done => done.unwrap(),
-        };
-        for (row, pos) in rows.iter().zip(positions) {
-            let symbol = (*row as usize - 1) / count;
-            let row = (*row as usize - 1) % count;
-            assert_eq!(pos as usize, (count - 1 - row) * sigma + symbol, "{sigma}");
-        }
-        say(format_args!(
-            "{} intervals and positions of {len} bytes",
-            patterns.len() + rows.len()
-        ));
     }
+}
+
+/// Searches a block of the symbols from 0 up to `sigma`, repeated `count` times, and locates many
+/// of its rows.
+fn search_repeated(gpu: &mut gpu::GpuSearch, sigma: usize, count: usize) -> Result<(), Error> {
+    let index = FmIndex::new(of_repeated(sigma, count)).unwrap();
+    let len = sigma * count;
+    let patterns: Vec<Vec<u8>> = (0..400)
+        .map(|n| {
+            (0..1 + n % 90)
+                .map(|k| ((n / 7 + k) % sigma) as u8)
+                .collect()
+        })
+        .collect();
+    let mut intervals = vec![0..0; patterns.len()];
+    index.search_on(gpu, &patterns, &mut intervals)?;
+    for (pattern, rows) in patterns.iter().zip(&intervals) {
+        let first = usize::from(pattern[0]);
+        let occurrences = (len - first - pattern.len()) / sigma + 1;
+        // The longest of the suffixes are the last.
+        let end = 1 + (first + 1) * count;
+        assert_eq!(
+            *rows,
+            (end - occurrences) as u32..end as u32,
+            "{sigma}, {pattern:?}"
+        );
+    }
+    let rows: Vec<u32> = (1..=len as u32)
+        .step_by(len / 100_000)
+        .chain([len as u32])
+        .collect();
+    let positions = index.positions_on(gpu, &rows)?;
+    for (row, pos) in rows.iter().zip(positions) {
+        let symbol = (*row as usize - 1) / count;
+        let row = (*row as usize - 1) % count;
+        assert_eq!(pos as usize, (count - 1 - row) * sigma + symbol, "{sigma}");
+    }
+    say(format_args!(
+        "{} intervals and positions of {len} bytes",
+        patterns.len() + rows.len()
+    ));
+    Ok(())
 }
 
 /// Indexes of several blocks stay on the GPU and take turns, and dropped ones are removed. If

@@ -13,8 +13,8 @@ const MOST_SKEW: u32 = 3;
 /// bytes.
 #[allow(unsafe_code)]
 pub(crate) fn checksum(gpu: &Gpu, text: Array<u8>, sum: Array<u32>) -> Result<()> {
+    assert!(text.size() < 1 << 31 && sum.len() == 1);
     let n = text.len();
-    assert!(n < 1 << 31 && sum.len() == 1);
     gpu.zero(sum)?;
     let ctas = (n + MOST_SKEW)
         .div_ceil(CHECKSUM_CHUNK)

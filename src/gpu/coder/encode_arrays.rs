@@ -1,8 +1,9 @@
 //! Arrays for encoding a BWT: those of `kernels/coder/encode_args.cuh`.
 
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::coder::SliceLimits;
 use crate::coder::device_tables::ModelArrays;
+use crate::gpu::interface::MOST_BYTES;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::kernel_structs::{EncodeArgs, SliceStart};
 use crate::gpu::runtime::tuning::{CODER_WARPS, MODEL_TABLES, RUN_TILE};
@@ -11,26 +12,45 @@ use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
 /// Length of a BWT and limits of its slices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EncodeShape {
-    /// Length of the BWT, 1 to 2^31 - 1.
+    /// Length of the BWT, 1 to [`MOST_BYTES`].
     pub n: u32,
     /// Maximum number of runs in a slice.
     slice_runs: u32,
     /// Maximum number of bytes in a slice.
     slice_bytes: u32,
+    /// True if slices get fewer runs, so that the last has no fewer than the others.
+    spreads_runs: bool,
 }
 
 impl EncodeShape {
-    pub(crate) fn new(n: u32, limits: SliceLimits) -> Self {
-        assert!((1..1 << 31).contains(&n));
-        let limit = |most: usize| {
-            u32::try_from(most)
-                .unwrap_or(u32::MAX)
-                .clamp(1, 1 << 31)
-        };
-        EncodeShape {
+    /// Checks a length and the limits.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the BWT is empty or too long to be cut by these limits.
+    pub(crate) fn new(n: u32, limits: SliceLimits) -> Result<Self> {
+        // No slice has more bytes. FORMAT.md section 4.1.
+        let limit = |most: usize| most.clamp(1, i32::MAX as usize) as u32;
+        let shape = EncodeShape {
             n,
             slice_runs: limit(limits.runs),
             slice_bytes: limit(limits.bytes),
+            spreads_runs: true,
+        };
+        // The lists of all slices are numbered in 32 bits, and so are items.
+        let slices = shape.count_slices();
+        let fits = slices < 1 << 24 && u64::from(n) + slices < u64::from(u32::MAX);
+        if !(1..=MOST_BYTES).contains(&n) || !fits {
+            let what = format!("a GPU codes 1 to {MOST_BYTES} bytes, in fewer than 2^24 slices");
+            return Err(Error::Usage(what.into()));
+        }
+        Ok(shape)
+    }
+
+    /// Makes every slice get as many runs as the limits allow, as in a part of a BWT.
+    pub(crate) fn of_part(self) -> Self {
+        EncodeShape {
+            spreads_runs: false,
+            ..self
         }
     }
 
@@ -42,7 +62,11 @@ impl EncodeShape {
     /// Maximum number of slices. A slice ends behind its runs or before it has too many bytes, and
     /// a run that is cut counts in both slices.
     pub(crate) fn most_slices(self) -> u32 {
-        self.n.div_ceil(self.slice_runs) + 2 * (self.n / self.slice_bytes) + 1
+        self.count_slices() as u32
+    }
+
+    fn count_slices(self) -> u64 {
+        u64::from(self.n.div_ceil(self.slice_runs)) + 2 * u64::from(self.n / self.slice_bytes) + 1
     }
 
     /// Number of CTAs in which each warp has one slice.
@@ -131,6 +155,7 @@ impl<'m> EncodeArrays<'m> {
             tiles: shape.tiles(),
             most_slices: shape.most_slices(),
             slice_runs: shape.slice_runs,
+            spreads_runs: shape.spreads_runs.into(),
             slice_bytes: shape.slice_bytes,
         }
     }

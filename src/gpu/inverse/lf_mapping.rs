@@ -2,37 +2,69 @@
 //! it.
 
 use crate::base::error::Result;
+use crate::gpu::interface::{MOST_BYTES, MOST_INVERTED};
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::kernel_structs::InverseArgs;
 use crate::gpu::runtime::tuning::{INVERSE_TILE, TEXT_PADDING, THREADS};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 use std::ops::Range;
 
+/// Bits of a row in a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowWidth {
+    /// 32, for blocks of up to [`MOST_BYTES`] bytes.
+    Narrow,
+    /// 64.
+    Wide,
+}
+
+impl RowWidth {
+    /// The width for blocks of `n` bytes.
+    pub(crate) fn of(n: u64) -> Self {
+        match n <= MOST_BYTES.into() {
+            true => RowWidth::Narrow,
+            false => RowWidth::Wide,
+        }
+    }
+}
+
 /// Sizes of a BWT, known before its bytes are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InverseShape {
-    /// Number of bytes, 1 to 2^31 - 1.
-    pub n: u32,
+    /// Number of bytes, 1 to [`MOST_INVERTED`].
+    pub n: u64,
+    pub width: RowWidth,
     /// The row of the whole text, 1 to n.
-    pub primary: u32,
+    pub primary: u64,
     /// Number of samples: one for each multiple of 2^`log_rate` below n.
     pub samples: u32,
     pub log_rate: u32,
 }
 
 impl InverseShape {
-    /// Number of tiles in a piece. One piece is worked on while the next is being copied.
+    /// Number of tiles in a piece. One piece is worked on while the next is being copied. With wide
+    /// rows, it is a power of two.
     fn piece_tiles(self) -> u32 {
-        self.n
-            .div_ceil(INVERSE_TILE)
-            .div_ceil(MOST_PIECES)
-            .max(LEAST_TILES)
+        let tiles = self
+            .n
+            .div_ceil(INVERSE_TILE.into())
+            .div_ceil(MOST_PIECES.into())
+            .max(LEAST_TILES.into()) as u32;
+        match self.width {
+            RowWidth::Narrow => tiles,
+            RowWidth::Wide => tiles.next_power_of_two(),
+        }
+    }
+
+    /// Number of bytes in a piece.
+    fn piece_size(self) -> u64 {
+        u64::from(self.piece_tiles()) * u64::from(INVERSE_TILE)
     }
 
     /// The pieces in which the BWT must come, and in which the text goes out. The last piece of the
     /// text has one symbol more, since the sentinel's entry comes before the text.
-    pub(crate) fn pieces(self) -> impl Iterator<Item = Range<u32>> {
-        let size = self.piece_tiles() * INVERSE_TILE;
+    pub(crate) fn pieces(self) -> impl Iterator<Item = Range<u64>> {
+        let size = self.piece_size();
         (0..self.n)
             .step_by(size as usize)
             .map(move |from| from..self.n.min(from + size))
@@ -40,7 +72,7 @@ impl InverseShape {
 
     /// Number of bits of the rows 0 to n.
     fn row_bits(self) -> u32 {
-        u32::BITS - self.n.leading_zeros()
+        u64::BITS - self.n.leading_zeros()
     }
 
     /// One row in 2^`stretch_bits` is a node. Short stretches shorten the wait for the last walk;
@@ -66,7 +98,12 @@ impl InverseShape {
 
     /// Number of chunks: one for each node, and as many as the text can fill.
     fn chunks(self) -> u32 {
-        self.nodes() + (self.n + 1) / self.chunk_size()
+        self.nodes() + ((self.n + 1) / u64::from(self.chunk_size())) as u32
+    }
+
+    /// Number of bytes of all chunks.
+    fn symbols(self) -> u64 {
+        u64::from(self.chunks()) * u64::from(self.chunk_size())
     }
 }
 
@@ -80,22 +117,25 @@ const LEAST_TILES: u32 = 4096;
 /// has a chance of e^-64.
 const LONGEST: u32 = 64;
 
-/// Arrays of an inverse: 18 to 21 bytes per byte of the text.
+/// Arrays of an inverse: 13 to 16 bytes per byte of the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InverseArrays<'m> {
     /// The BWT and its padding.
     pub bytes: Array<'m, u8>,
-    /// The sentinel's entry, and behind it the text.
+    /// The sentinel's entry, and behind it the text. It takes the place of the BWT, which is not
+    /// needed any more once LF is squared.
     pub text: Array<'m, u8>,
-    pub samples: Array<'m, u32>,
-    /// One word, which in the end is not 0 if this is the BWT of no text or the samples are not its
-    /// own.
+    pub samples: Array<'m, u64>,
+    /// Two words, of which the first is in the end not 0 if this is the BWT of no text or the
+    /// samples are not its own.
     pub contradictions: Array<'m, u32>,
-    /// One word for the text's CRC-32.
+    /// Two words, of which the first is for the CRC-32 of a text that stays on the device.
     pub checksum: Array<'m, u32>,
     counts: Array<'m, u32>,
     offsets: Array<'m, u32>,
-    firsts: Array<'m, u32>,
+    firsts: Array<'m, u64>,
+    before: Array<'m, u64>,
+    /// In one place with `symbols`: the symbols of stretches are written once LF is squared.
     ranks: Array<'m, u32>,
     lf_squared: Array<'m, u64>,
     links: DoubleBuffer<'m, u64>,
@@ -116,20 +156,27 @@ impl<'m> InverseArrays<'m> {
         let rows = shape.n as usize + 1;
         let nodes = shape.nodes() as usize;
         let counts = 256 * shape.piece_tiles();
+        let bytes: Array<u8> = arena.array(shape.n as usize + TEXT_PADDING as usize);
+        let symbols: Array<u8> = arena.array((shape.symbols() as usize).max(4 * rows));
+        let before = match shape.width {
+            RowWidth::Narrow => 0,
+            RowWidth::Wide => 256 * shape.pieces().count(),
+        };
         Ok(InverseArrays {
-            bytes: arena.array(shape.n as usize + TEXT_PADDING as usize),
-            text: arena.array(rows),
+            bytes,
+            text: bytes.long_part(0..shape.n + 1),
             samples: arena.array(shape.samples as usize),
-            contradictions: arena.array(1),
-            checksum: arena.array(1),
+            contradictions: arena.array(2),
+            checksum: arena.array(2),
             counts: arena.array(counts as usize),
             offsets: arena.array(256),
             firsts: arena.array(256),
-            ranks: arena.array(rows),
+            before: arena.array(before),
+            ranks: symbols.cast(),
             lf_squared: arena.array(rows),
             links: arena.double_buffer(nodes),
             lengths: arena.array(nodes),
-            symbols: arena.array(shape.chunks() as usize * shape.chunk_size() as usize),
+            symbols,
             chunks: arena.array((shape.chunks() - shape.nodes()) as usize),
             used: arena.array(1),
             cub: Cub::allocate(gpu, arena, counts)?,
@@ -151,14 +198,18 @@ impl<'m> InverseSteps<'m> {
     pub(crate) fn start(gpu: &Gpu, arrays: InverseArrays<'m>, shape: InverseShape) -> Result<Self> {
         let InverseShape {
             n,
+            width,
             primary,
             samples,
             ..
         } = shape;
-        assert!((1..=n).contains(&primary) && n < 1 << 31);
-        assert!((samples - 1) << shape.log_rate < n && arrays.samples.len() == samples);
-        assert!(arrays.bytes.len() == n + TEXT_PADDING && arrays.text.len() == n + 1);
-        gpu.zero(arrays.bytes.part(n..n + TEXT_PADDING))?;
+        assert!((1..=n).contains(&primary) && n <= MOST_INVERTED);
+        assert!(width == RowWidth::Wide || RowWidth::of(n) == RowWidth::Narrow);
+        assert!(u64::from(samples - 1) << shape.log_rate < n && arrays.samples.len() == samples);
+        assert!(shape.rounds() < 24, "a link has 24 bits for a node");
+        let padded = n + u64::from(TEXT_PADDING);
+        assert!(arrays.bytes.size() as u64 == padded && arrays.text.size() as u64 == n + 1);
+        gpu.zero(arrays.bytes.long_part(n..padded))?;
         gpu.zero(arrays.contradictions)?;
         gpu.zero(arrays.used)?;
         gpu.zero(arrays.firsts)?;
@@ -170,29 +221,26 @@ impl<'m> InverseSteps<'m> {
     }
 
     /// Counts and ranks a piece of the BWT that has arrived.
-    pub(crate) fn take(&mut self, gpu: &Gpu, piece: Range<u32>) -> Result<()> {
-        let tiles = (piece.end - piece.start).div_ceil(INVERSE_TILE);
-        (self.kernels.first_tile, self.kernels.tiles) = (piece.start / INVERSE_TILE, tiles);
-        self.kernels
-            .launch(gpu, "lf_mapping/count_tiles", tiles)?;
+    pub(crate) fn take(&mut self, gpu: &Gpu, piece: Range<u64>) -> Result<()> {
+        let tile = u64::from(INVERSE_TILE);
+        let tiles = (piece.end - piece.start).div_ceil(tile) as u32;
+        self.kernels.piece = (piece.start / self.shape.piece_size()) as u32;
+        self.kernels.first_tile = (piece.start / tile) as u32;
+        self.kernels.tiles = tiles;
+        self.launch(gpu, COUNT_TILES, tiles)?;
         self.arrays
             .cub
             .exclusive_sum(gpu, self.arrays.counts.first(256 * tiles))?;
-        self.kernels
-            .launch(gpu, "lf_mapping/count_piece", 1)?;
-        self.kernels
-            .launch(gpu, "lf_mapping/rank_tiles", tiles)
+        self.launch(gpu, COUNT_PIECE, 1)?;
+        self.launch(gpu, RANK_TILES, tiles)
     }
 
     /// Finds the position of every stretch in the text.
     pub(crate) fn link(&mut self, gpu: &Gpu) -> Result<()> {
-        self.kernels
-            .each(gpu, "lf_mapping/square_lf", self.shape.n + 1)?;
-        self.kernels
-            .each(gpu, "lf_mapping/walk_stretches", self.shape.nodes())?;
+        self.each(gpu, SQUARE_LF, self.shape.n + 1)?;
+        self.each(gpu, WALK_STRETCHES, self.shape.nodes().into())?;
         for _ in 0..self.shape.rounds() {
-            self.kernels
-                .each(gpu, "lf_mapping/follow", self.shape.nodes())?;
+            self.each(gpu, FOLLOW, self.shape.nodes().into())?;
             std::mem::swap(&mut self.kernels.links, &mut self.kernels.followed);
         }
         Ok(())
@@ -200,20 +248,77 @@ impl<'m> InverseSteps<'m> {
 
     /// Puts the symbols of a piece of the text in place. Returns the range of the text's array that
     /// it fills.
-    pub(crate) fn place(&mut self, gpu: &Gpu, piece: Range<u32>) -> Result<Range<u32>> {
-        let last = u32::from(piece.end == self.shape.n);
+    pub(crate) fn place(&mut self, gpu: &Gpu, piece: Range<u64>) -> Result<Range<u64>> {
+        let last = u64::from(piece.end == self.shape.n);
         (self.kernels.from, self.kernels.to) = (piece.start, piece.end + last);
-        self.kernels
-            .each(gpu, "lf_mapping/place", self.shape.chunks())?;
+        self.each(gpu, PLACE, self.shape.chunks().into())?;
         Ok(piece.start.max(1)..piece.end + last)
     }
 
     /// Sets the flag of contradictions if there are any.
     pub(crate) fn check(&self, gpu: &Gpu) -> Result<()> {
-        self.kernels
-            .each(gpu, "lf_mapping/check", self.shape.samples)
+        self.each(gpu, CHECK, self.shape.samples.into())
+    }
+
+    /// Queues a kernel with one thread per item.
+    fn each(&self, gpu: &Gpu, kernel: Kernel, items: u64) -> Result<()> {
+        self.launch(gpu, kernel, items.div_ceil(THREADS.into()) as u32)
+    }
+
+    /// Queues a kernel for the rows of this inverse.
+    #[allow(unsafe_code)]
+    fn launch(&self, gpu: &Gpu, kernel: Kernel, ctas: u32) -> Result<()> {
+        let name = match self.shape.width {
+            RowWidth::Narrow => kernel.narrow,
+            RowWidth::Wide => kernel.wide,
+        };
+        // SAFETY: the arrays were allocated for this shape, which `InverseSteps::start` checks. The
+        // kernels take only this struct and stay within its arrays whatever the bytes are. The
+        // caller has checked that samples are rows.
+        unsafe { gpu.launch_struct(name, ctas, THREADS, &self.kernels) }
     }
 }
+
+/// A kernel, by its names for both widths of rows.
+#[derive(Clone, Copy)]
+struct Kernel {
+    narrow: &'static str,
+    wide: &'static str,
+}
+
+const COUNT_TILES: Kernel = Kernel {
+    narrow: "lf_mapping/count_tiles",
+    wide: "lf_mapping/count_tiles_wide",
+};
+const COUNT_PIECE: Kernel = Kernel {
+    narrow: "lf_mapping/count_piece",
+    wide: "lf_mapping/count_piece_wide",
+};
+const RANK_TILES: Kernel = Kernel {
+    narrow: "lf_mapping/rank_tiles",
+    wide: "lf_mapping/rank_tiles_wide",
+};
+const SQUARE_LF: Kernel = Kernel {
+    narrow: "lf_mapping/square_lf",
+    wide: "lf_mapping/square_lf_wide",
+};
+const WALK_STRETCHES: Kernel = Kernel {
+    narrow: "lf_mapping/walk_stretches",
+    wide: "lf_mapping/walk_stretches_wide",
+};
+/// It handles no rows.
+const FOLLOW: Kernel = Kernel {
+    narrow: "lf_mapping/follow",
+    wide: "lf_mapping/follow",
+};
+const PLACE: Kernel = Kernel {
+    narrow: "lf_mapping/place",
+    wide: "lf_mapping/place_wide",
+};
+const CHECK: Kernel = Kernel {
+    narrow: "lf_mapping/check",
+    wide: "lf_mapping/check_wide",
+};
 
 impl InverseArgs {
     fn new(arrays: InverseArrays, shape: InverseShape) -> Self {
@@ -222,6 +327,7 @@ impl InverseArgs {
             counts: arrays.counts.address(),
             offsets: arrays.offsets.address(),
             firsts: arrays.firsts.address(),
+            before: arrays.before.address(),
             ranks: arrays.ranks.address(),
             lf_squared: arrays.lf_squared.address(),
             links: arrays.links.current.address(),
@@ -237,6 +343,8 @@ impl InverseArgs {
             primary: shape.primary,
             sample_count: shape.samples,
             log_rate: shape.log_rate,
+            piece: 0,
+            log_piece: shape.piece_size().ilog2(),
             first_tile: 0,
             tiles: 0,
             from: 0,
@@ -246,18 +354,5 @@ impl InverseArgs {
             chunk_size: shape.chunk_size(),
             longest: LONGEST << shape.stretch_bits(),
         }
-    }
-
-    /// Queues a kernel with one thread per item.
-    fn each(&self, gpu: &Gpu, name: &'static str, items: u32) -> Result<()> {
-        self.launch(gpu, name, items.div_ceil(THREADS))
-    }
-
-    #[allow(unsafe_code)]
-    fn launch(&self, gpu: &Gpu, name: &'static str, ctas: u32) -> Result<()> {
-        // SAFETY: the arrays were allocated for this shape, which `InverseSteps::start` checks. The
-        // kernels take only this struct and stay within its arrays whatever the bytes are. The
-        // caller has checked that samples are rows.
-        unsafe { gpu.launch_struct(name, ctas, THREADS, self) }
     }
 }

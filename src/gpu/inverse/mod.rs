@@ -6,4 +6,4 @@
 
 mod lf_mapping;
 
-pub(super) use lf_mapping::{InverseArrays, InverseShape, InverseSteps};
+pub(super) use lf_mapping::{InverseArrays, InverseShape, InverseSteps, RowWidth};

@@ -7,7 +7,7 @@ use crate::gpu::joint_checks::{
     PROCESSORS, expected, for_named_cases, for_shapes, processors, small_string, small_strings,
     transform,
 };
-use crate::gpu::testing::{gpu, one_network, say};
+use crate::gpu::testing::{gpu, one_network, say, skip};
 
 /// Sorters of all counts and methods.
 fn sorters() -> Vec<JointSorter> {
@@ -39,7 +39,7 @@ fn a_network_of_nccl_gives_the_same() {
     }
     let _network = one_network();
     if let Err(e) = NcclId::new() {
-        return say(format_args!("skipped: {e}"));
+        return skip("no NCCL", e);
     }
     let gpus = crate::gpu::devices().unwrap().len().min(4) as u32;
     let mut sorters: Vec<_> = [1, 2, 4]

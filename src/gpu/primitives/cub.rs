@@ -5,6 +5,8 @@
 //! number of items.
 
 use crate::base::error::{Error, Result};
+#[cfg(test)]
+use crate::gpu::runtime::faults;
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
@@ -92,14 +94,14 @@ impl<'m> Cub<'m> {
             nowhere.pairs(gpu, k32, k32, 0..32)?.0,
             nowhere.pairs(gpu, k64, k32, 0..64)?.0,
             nowhere.keys(gpu, k64, 0..64)?.0,
-            nowhere.call(gpu, |temp, bytes, stream| {
+            nowhere.call(gpu, "cub/inclusive_sum_u64", |temp, bytes, stream| {
                 // SAFETY: without storage the call only computes how much it needs.
                 #[allow(unsafe_code)]
                 unsafe {
                     c::bwz_cub_inclusive_sum_u64(temp, bytes, 0, 0, items, stream)
                 }
             })?,
-            nowhere.call(gpu, |temp, bytes, stream| {
+            nowhere.call(gpu, "cub/select", |temp, bytes, stream| {
                 // SAFETY: as above.
                 #[allow(unsafe_code)]
                 unsafe {
@@ -111,10 +113,11 @@ impl<'m> Cub<'m> {
     }
 
     /// Calls a function with the temporary storage. Without storage, returns the number of bytes
-    /// that the function needs.
+    /// that the function needs. `name` is that of the function, for an error's message.
     fn call(
         &self,
         gpu: &Gpu,
+        name: &'static str,
         function: impl FnOnce(*mut c_void, *mut usize, *mut c_void) -> c_int,
     ) -> Result<usize> {
         let mut bytes = self.temp.len() as usize;
@@ -124,11 +127,18 @@ impl<'m> Cub<'m> {
             self.temp.address() as *mut c_void
         };
         match function(temp, &raw mut bytes, gpu.raw_stream()?.cast()) {
-            0 => Ok(bytes),
-            code => Err(Error::Device(
-                format!("CUDA: error {code} in a primitive of CUB").into(),
-            )),
+            0 => (),
+            code => {
+                return Err(Error::Device(
+                    format!("CUDA: error {code} in {name}").into(),
+                ));
+            }
         }
+        #[cfg(test)]
+        if !temp.is_null() {
+            faults::queued(gpu, name);
+        }
+        Ok(bytes)
     }
 
     #[allow(unsafe_code)]
@@ -155,7 +165,7 @@ impl<'m> Cub<'m> {
             (8, 8) => c::bwz_cub_sort_pairs_u64_u64,
             sizes => panic!("no sort of keys and values of {sizes:?} bytes"),
         };
-        let used = self.call(gpu, |temp, bytes, stream| {
+        let used = self.call(gpu, "cub/sort_pairs", |temp, bytes, stream| {
             // SAFETY: the four arrays have n items each (`sort_pairs`), of the function's types.
             unsafe {
                 sort(
@@ -184,7 +194,7 @@ impl<'m> Cub<'m> {
         let k = keys.current.address();
         let l = keys.alternate.address();
         let mut selector = 0;
-        let used = self.call(gpu, |temp, bytes, stream| {
+        let used = self.call(gpu, "cub/sort_keys", |temp, bytes, stream| {
             let selector = &raw mut selector;
             // SAFETY: the two arrays have n items each, of the function's type.
             unsafe { c::bwz_cub_sort_keys_u64(temp, bytes, k, l, n, begin, end, selector, stream) }
@@ -242,7 +252,8 @@ macro_rules! scans {
             pub(crate) fn $name(&self, gpu: &Gpu, items: Array<$type>) -> Result<()> {
                 let address = items.address();
                 let n = items.len();
-                self.call(gpu, |temp, bytes, stream| {
+                let name = concat!("cub/", stringify!($name));
+                self.call(gpu, name, |temp, bytes, stream| {
                     // SAFETY: the array has n items of the function's type, and may be read and
                     // written.
                     unsafe { c::$function(temp, bytes, address, address, n, stream) }
@@ -285,7 +296,7 @@ impl Cub<'_> {
             output.address(),
             count.address(),
         ];
-        self.call(gpu, |temp, bytes, stream| {
+        self.call(gpu, "cub/select", |temp, bytes, stream| {
             // SAFETY: `items` and `flags` have n items; the caller gives room for the selected
             // ones.
             unsafe { c::bwz_cub_select_flagged_u32(temp, bytes, from, flags, to, count, n, stream) }

@@ -41,6 +41,8 @@ impl<'m, T> Array<'m, T> {
 
     /// Device address of the first item.
     pub fn address(self) -> u64 {
+        #[cfg(test)]
+        super::faults::addressed(self.address, self.size());
         self.address
     }
 
@@ -52,6 +54,11 @@ impl<'m, T> Array<'m, T> {
 
     /// The items of a range.
     pub fn part(self, range: Range<u32>) -> Self {
+        self.long_part(range.start.into()..range.end.into())
+    }
+
+    /// The items of a range of an array that may have 2^32 items and more.
+    pub fn long_part(self, range: Range<u64>) -> Self {
         let start = range.start as usize;
         let end = range.end as usize;
         assert!(

@@ -109,9 +109,16 @@ pub(super) struct CudaDevice {
     pub context: Arc<CudaContext>,
     /// Number of multiprocessors.
     pub processors: u32,
-    /// One module for each kernel file, with the name of the file.
-    modules: Vec<(&'static str, Arc<CudaModule>)>,
-    kernels: Mutex<HashMap<&'static str, CudaFunction>>,
+    loaded: Mutex<Loaded>,
+}
+
+/// The modules and kernels that were needed so far.
+#[derive(Debug, Default)]
+struct Loaded {
+    /// One module for each kernel file, by the name of the file.
+    modules: HashMap<&'static str, Arc<CudaModule>>,
+    /// By file and name.
+    kernels: HashMap<&'static str, CudaFunction>,
 }
 
 impl CudaDevice {
@@ -156,16 +163,11 @@ impl CudaDevice {
         context
             .set_flags(sys::CUctx_flags::CU_CTX_SCHED_YIELD)
             .map_err(failed)?;
-        let load = |&(file, code): &(_, &[u8])| {
-            context
-                .load_module(Ptx::from_binary(code.to_vec()))
-                .map(|module| (file, module))
-        };
-        let modules = FATBINS
-            .iter()
-            .map(load)
-            .collect::<Result<_, _>>()
-            .map_err(failed)?;
+        let mut loaded = Loaded::default();
+        // A driver that is too old for the kernels refuses each of them.
+        if let Some((file, _)) = FATBINS.first() {
+            loaded.module(&context, file).map_err(failed)?;
+        }
         let processors = context
             .attribute(sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
             .map_err(failed)?
@@ -173,31 +175,50 @@ impl CudaDevice {
         Ok(CudaDevice {
             context,
             processors,
-            modules,
-            kernels: Mutex::default(),
+            loaded: Mutex::new(loaded),
         })
     }
 
-    /// Finds a kernel by its file and name, such as `keys/pack_symbols`.
+    /// Finds a kernel by its file and name, such as `keys/pack_symbols`. The file is loaded when
+    /// its first kernel is asked for: each kind of work needs only some of them.
     pub(super) fn kernel(&self, name: &'static str) -> Result<CudaFunction> {
-        let mut kernels = self
-            .kernels
+        let mut loaded = self
+            .loaded
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some(kernel) = kernels.get(name) {
+        if let Some(kernel) = loaded.kernels.get(name) {
             return Ok(kernel.clone());
         }
-        let find = |(file, kernel)| {
-            let (_, module) = self
-                .modules
-                .iter()
-                .find(|(known, _)| *known == file)?;
-            module.load_function(kernel).ok()
-        };
-        let kernel = name.split_once('/').and_then(find);
-        let kernel =
-            kernel.ok_or_else(|| Error::Device(format!("there is no kernel {name}").into()))?;
-        kernels.insert(name, kernel.clone());
+        let unknown = || Error::Device(format!("there is no kernel {name}").into());
+        let (file, kernel) = name.split_once('/').ok_or_else(unknown)?;
+        let module = loaded
+            .module(&self.context, file)
+            .map_err(failed)?;
+        let kernel = module
+            .ok_or_else(unknown)?
+            .load_function(kernel)
+            .map_err(|_| unknown())?;
+        loaded.kernels.insert(name, kernel.clone());
         Ok(kernel)
+    }
+}
+
+impl Loaded {
+    /// The module of a file, which is loaded now if it was not before. `None` if there is no such
+    /// file.
+    fn module(
+        &mut self,
+        context: &Arc<CudaContext>,
+        file: &'static str,
+    ) -> Result<Option<Arc<CudaModule>>, DriverError> {
+        if let Some(module) = self.modules.get(file) {
+            return Ok(Some(Arc::clone(module)));
+        }
+        let Some((_, code)) = FATBINS.iter().find(|(known, _)| *known == file) else {
+            return Ok(None);
+        };
+        let module = context.load_module(Ptx::from_binary(code.to_vec()))?;
+        self.modules.insert(file, Arc::clone(&module));
+        Ok(Some(module))
     }
 }

@@ -265,7 +265,10 @@ impl Gpu {
         self.check(
             self.host_flags
                 .upload_words(words, array, self.raw_stream()?),
-        )
+        )?;
+        #[cfg(test)]
+        super::faults::queued(self, "upload");
+        Ok(())
     }
 
     /// Resets the primary index, before the next block.

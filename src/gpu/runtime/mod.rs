@@ -16,6 +16,7 @@
 //! | `arena` | device memory cut into arrays |
 //! | `pinned_buffer` | memory of the host that the device copies from and to |
 //! | `device_span` | device memory of a caller, and an allocation for one |
+//! | `staging` | copies of ordinary memory by way of two pinned buffers |
 //! | `peer_access` | GPUs that read each other's memory |
 //! | `nccl` | sends between GPUs |
 
@@ -33,6 +34,7 @@ mod nccl;
 mod pause;
 mod peer_access;
 mod pinned_buffer;
+mod staging;
 mod transfers;
 pub(crate) mod tuning;
 
@@ -49,3 +51,4 @@ pub(crate) use nccl::Communicator;
 pub use nccl::NcclId;
 pub(crate) use pause::Pause;
 pub(crate) use pinned_buffer::PinnedBuffer;
+pub(crate) use staging::Staging;

@@ -26,6 +26,8 @@ impl Gpu {
         // SAFETY: `array` lies in live memory. `items` has the same length and is not touched
         // before the wait.
         self.check(unsafe { result::memcpy_dtoh_async(&mut items, array.address(), stream) })?;
+        #[cfg(test)]
+        super::faults::copied_out(self, "read", &mut items);
         self.wait()?;
         Ok(items)
     }
@@ -41,6 +43,8 @@ impl Gpu {
         // SAFETY: `array` lies in live memory and is long enough. `items` stays until the wait is
         // over.
         self.check(unsafe { result::memcpy_htod_async(array.address(), items, stream) })?;
+        #[cfg(test)]
+        super::faults::queued(self, "write");
         self.wait()
     }
 
@@ -50,7 +54,10 @@ impl Gpu {
         let bytes = array.size();
         let stream = self.raw_stream()?;
         // SAFETY: `array` lies in live memory, and its items are integers.
-        self.check(unsafe { result::memset_d8_async(array.address(), 0, bytes, stream) })
+        self.check(unsafe { result::memset_d8_async(array.address(), 0, bytes, stream) })?;
+        #[cfg(test)]
+        super::faults::queued(self, "zero");
+        Ok(())
     }
 
     /// Copies one array to another of the same length.

@@ -33,7 +33,7 @@ use super::unsorted_groups::{Minimizers, SortState, UnsortedGroups, most_groups}
 use crate::base::error::Result;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::block::byte_counts::{RepeatEstimate, count_bytes, words_with_tables};
-use crate::gpu::interface::MOST_BYTES;
+use crate::gpu::interface::MOST_NARROW;
 use crate::gpu::primitives::cub::{Cub, bit_width};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, GrowingArena, measure};
 
@@ -163,7 +163,7 @@ impl<'m> DefaultSort<'m> {
     ) -> Result<()> {
         let n = block.sa.len();
         let counts = count_bytes(gpu, block.text, n, self.counts)?;
-        if n <= MOST_BYTES && suits_skew_pd(counts.repeats) {
+        if n <= MOST_NARROW && suits_skew_pd(counts.repeats) {
             let allocate = |arena: &mut ArenaAllocator<'m>| SkewPd::allocate(gpu, arena, n);
             if extra.grow(gpu, measure(allocate)?) {
                 return extra

@@ -26,7 +26,7 @@ use super::rank_groups::{RankedList, rank_keys};
 use super::sa_to_bwt::write_bwt;
 use super::segmented_merge::Segments;
 use crate::base::error::Result;
-use crate::gpu::MOST_BYTES;
+use crate::gpu::MOST_NARROW;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::gpu_sort::GpuSort;
 use crate::gpu::primitives::cub::{Cub, bit_width};
@@ -99,7 +99,7 @@ pub(crate) struct ByLs;
 
 impl GpuSort for ByLs {
     fn most_bytes(&self) -> u32 {
-        MOST_BYTES
+        MOST_NARROW
     }
 
     fn memory(&self, gpu: &Gpu, n: u32) -> Result<usize> {

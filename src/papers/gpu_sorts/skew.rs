@@ -23,7 +23,7 @@
 use super::sa_to_bwt::write_bwt;
 use super::skew_steps::{BYTE_BITS, Mod0Workspace, SkewSymbols, SkewText, scatter, scatter_order};
 use crate::base::error::Result;
-use crate::gpu::MOST_BYTES;
+use crate::gpu::MOST_NARROW;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::gpu_sort::GpuSort;
 use crate::gpu::primitives::cub::{Cub, bit_width};
@@ -165,7 +165,7 @@ pub(crate) struct BySkew;
 
 impl GpuSort for BySkew {
     fn most_bytes(&self) -> u32 {
-        MOST_BYTES
+        MOST_NARROW
     }
 
     fn memory(&self, gpu: &Gpu, n: u32) -> Result<usize> {

@@ -13,7 +13,7 @@
 //! of the block: its text, its suffix array and its BWT.
 
 use crate::base::error::Result;
-use crate::gpu::MOST_BYTES;
+use crate::gpu::MOST_NARROW;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::gpu_sort::GpuSort;
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, measure};
@@ -25,7 +25,7 @@ pub(crate) struct BySkewPd;
 
 impl GpuSort for BySkewPd {
     fn most_bytes(&self) -> u32 {
-        MOST_BYTES
+        MOST_NARROW
     }
 
     fn memory(&self, gpu: &Gpu, n: u32) -> Result<usize> {

@@ -3,9 +3,10 @@
 //! If nothing but the inverse makes a block's raw bytes, the GPU restores them where they are to
 //! be, and checks their CRC-32 there. Other blocks are restored like those of any stream, and are
 //! copied to the GPU: those with filters, which the CPU undoes; stored ones; those of another
-//! coding than static rANS, or with an index. So is a block that a GPU cannot restore.
+//! coding than static rANS, or with an index; those above 1 GiB, which go in and out
+//! of a GPU by portions. So is a block that a GPU cannot restore.
 
-use super::{BlockDecoder, BlockKind, gpu_input};
+use super::{BlockDecoder, gpu_input};
 use crate::base::error::Result;
 use crate::engine::decode::inverting_gpu::InvertJob;
 use crate::engine::raw::{Raw, Spare};
@@ -63,10 +64,8 @@ impl BlockDecoder {
         target: &DevicePart,
         payloads: &Spare,
     ) -> Result<bool> {
-        let is_unfiltered = matches!(block.header.kind, BlockKind::Bwt(shape) if !shape.filtered);
-        let may_go_to_gpu =
-            self.inverter.gpus.has_gpus() && gpu_input::is_decoded_on_gpus(&block.header);
-        if !may_go_to_gpu || !is_unfiltered {
+        let may_stay = self.inverter.gpus.has_gpus() && gpu_input::may_stay_on_gpu(&block.header);
+        if !may_stay {
             let raw = self.raw(block)?;
             target.copy(&raw)?;
             self.spare.keep_bytes(raw);
@@ -77,7 +76,7 @@ impl BlockDecoder {
         let turn = self.restoring.enter(block.number)?;
         let threads = self.inverter.threads();
         let done = match parts {
-            Some((shape, parts)) => self.invert_on_device(&block, shape, parts, threads, target),
+            Some((shape, parts)) => self.invert_on_device(&block, shape, &parts, threads, target),
             None => OnDevice::NotTaken,
         };
         let bytes = match done {
@@ -105,7 +104,7 @@ impl BlockDecoder {
         &self,
         block: &CodedBlock,
         shape: Shape,
-        parts: BwtPayload,
+        parts: &BwtPayload,
         threads: usize,
         target: &DevicePart,
     ) -> OnDevice {
@@ -113,6 +112,7 @@ impl BlockDecoder {
         let Some(mut lease) = self.inverter.gpus.lease(raw_size, threads) else {
             return OnDevice::NotTaken;
         };
+        // Such a block has at most `gpu::MOST_PINNED` bytes, so its positions fit in 32 bits.
         let text = TextTarget {
             from: target.part.start as u32,
             len: target.part.len() as u32,

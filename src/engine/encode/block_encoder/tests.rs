@@ -23,7 +23,7 @@ fn wrong_encoder(verify: bool, listener: Listener) -> BlockEncoder {
     let wrong = SortingGpu::fake(|block, rate| {
         let mut bwt = Sorter::Cpu.sort(block, rate)?;
         bwt.bytes.rotate_left(1000);
-        Ok(GpuSorted::unproved(Sorted::Bwt(bwt), None))
+        Ok(GpuSorted::of(Sorted::Bwt(bwt)))
     });
     encoder_on(wrong, verify, listener)
 }
@@ -116,7 +116,7 @@ fn gpus_are_let_go_of_once_all_blocks_are_sorted() {
         let gpu = SortingGpu::fake(move |block, rate| {
             let _ = &held;
             let sorted = Sorted::Bwt(Sorter::Cpu.sort(block, rate)?);
-            Ok(GpuSorted::unproved(sorted, None))
+            Ok(GpuSorted::of(sorted))
         });
         let encoder = encoder_on(gpu, false, Listener::default());
         let run = || RawBlock {

@@ -65,7 +65,7 @@ fn opened_on_demand(gpu: SortingGpu) -> (BlockSorter, Sender<()>) {
 
 fn on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
     let sorted = Sorted::Bwt(Sorter::Cpu.sort(block, rate)?);
-    Ok(GpuSorted::unproved(sorted, None))
+    Ok(GpuSorted::of(sorted))
 }
 
 /// Sorts and codes, as a GPU does that has the memory for it.
@@ -80,10 +80,13 @@ fn coded_on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
     let transform = CodedTransform {
         coded,
         sample_rate,
-        samples: bwt::narrow(&samples),
+        samples,
     };
-    let counts = bwt::counts(&bytes, Executor::CALLING).map(|count| count as u32);
-    Ok(GpuSorted::unproved(Sorted::Coded(transform), Some(counts)))
+    let counts = bwt::counts(&bytes, Executor::CALLING);
+    Ok(GpuSorted {
+        counts: Some(counts),
+        ..GpuSorted::of(Sorted::Coded(transform))
+    })
 }
 
 /// Creates a sorter that sorts `blocks` blocks, and then fails for good.
@@ -183,7 +186,7 @@ fn coded_transforms_of_other_bytes_are_not_believed() {
     let Sorted::Coded(sound) = coded_on_cpu(b"banana", 2).unwrap().sorted else {
         panic!()
     };
-    type Change = fn(&mut CodedTransform, &mut [u32; 256]);
+    type Change = fn(&mut CodedTransform, &mut [u64; 256]);
     let changes: [Change; 4] = [
         |_, counts| counts[usize::from(b'a')] += 1,
         |transform, _| transform.samples[1] = 7,
@@ -328,6 +331,18 @@ fn many_blocks_open_a_gpu_before_their_turn() {
 }
 
 #[test]
+fn a_large_input_opens_a_gpu_before_its_first_block() {
+    let (sorters, open_now) = opened_on_demand(SortingGpu::fake(on_cpu));
+    for small in [0, 8 << 20] {
+        sorters.gpus.announce_and_open(small, 4 << 20);
+        assert!(!sorters.gpus.has_begun_opening());
+    }
+    sorters.gpus.announce_and_open(400 << 20, 4 << 20);
+    assert!(sorters.gpus.has_begun_opening());
+    open_now.send(()).unwrap();
+}
+
+#[test]
 fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
     // In a block of zeros, the shortest suffix is the first.
     const LEN: usize = 1 << 28;
@@ -340,7 +355,7 @@ fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
             sample_rate,
             samples: samples.collect(),
         };
-        Ok(GpuSorted::unproved(Sorted::Bwt(bwt), None))
+        Ok(GpuSorted::of(Sorted::Bwt(bwt)))
     }));
     let large = vec![0; LEN];
     thread::scope(|scope| {
@@ -405,7 +420,7 @@ fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
                 sample_rate,
                 samples,
             });
-            Ok(GpuSorted::unproved(sorted, None))
+            Ok(GpuSorted::of(sorted))
         });
         let sorters = chosen(listener, vec![gpu]);
         for _ in 0..20 {
