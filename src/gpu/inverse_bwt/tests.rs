@@ -298,8 +298,8 @@ fn coded_slices_are_restored() {
     say(format_args!("{blocks} blocks restored"));
 }
 
-/// Texts that stay on the device, whole and in part, behind a byte of the caller's memory and before
-/// some more.
+/// Texts that stay on the device, whole and in part, with bytes of the caller's memory before and
+/// behind.
 #[test]
 fn texts_stay_on_the_device() {
     if gpu().is_none() {
