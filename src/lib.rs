@@ -107,8 +107,21 @@ pub mod fm_index;
 /// assert_eq!(intervals[0].len(), 2);
 /// # Ok::<(), bwz::Error>(())
 /// ```
+///
+/// A file is restored to the memory of a GPU by
+/// [`Archive::read_range_to_gpu`](crate::Archive::read_range_to_gpu), with a
+/// [`GpuDecoder`](cuda::GpuDecoder). The text goes there without a way over the host if no filter
+/// changed it. A [`DeviceSlice`](cuda::DeviceSlice) is the caller's memory, and a
+/// [`DeviceBuffer`](cuda::DeviceBuffer) memory of bwz's own. Data in the memory of a GPU is
+/// compressed from [`DeviceSlice::reader`](cuda::DeviceSlice::reader): it is copied to the host,
+/// piece by piece, since the CPU chooses and applies the filters.
 pub mod cuda {
-    pub use crate::gpu::{BUILT, Built, DeviceInfo, GpuSearch, devices, is_built};
+    pub use crate::archive::GpuRead;
+    pub use crate::engine::decode::GpuDecoder;
+    pub use crate::gpu::{
+        BUILT, Built, DeviceBuffer, DeviceInfo, DeviceReader, DeviceSlice, GpuSearch, devices,
+        is_built,
+    };
 }
 
 mod analysis;

@@ -33,6 +33,8 @@
 #define KEY_TILE 4096
 // Words of counts: one per byte value, one for CTAs, three for repeats.
 #define BYTE_COUNT_WORDS 260
+// Bytes whose part of a text's CRC-32 one thread computes. A multiple of 4.
+#define CHECKSUM_CHUNK 512
 // Bytes compared to find out if a text is repeated at all.
 #define REPEAT_SHORT 24
 // Bytes compared to find out if a text is repeated over long distances.

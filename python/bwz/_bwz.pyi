@@ -18,6 +18,61 @@ def is_footer(data: bytes) -> bool: ...
 def compress(data: Any, /, **options: Any) -> bytes: ...
 def decompress(data: Any, /, **options: Any) -> bytes: ...
 
+def decompress_into(
+    file: Any,
+    out: Any,
+    decoder: GpuDecoder | None,
+    range: tuple[int, int] | None,
+    stream: int | None,
+    /,
+    **options: Any,
+) -> tuple[int, int, int]: ...
+def decompress_to_device(
+    file: Any,
+    decoder: GpuDecoder | None,
+    device: int,
+    range: tuple[int, int] | None,
+    /,
+    **options: Any,
+) -> DeviceBuffer: ...
+def compress_from_device(data: Any, stream: int | None, /, **options: Any) -> bytes: ...
+
+class GpuDecoder:
+    """A GPU that restores files to its memory.
+
+    It keeps its working memory between calls, until it is deleted: about 22 bytes for each byte of
+    a block, for up to 12 blocks at a time. Several threads may use it at the same time.
+    """
+
+    def __init__(self, device: int = 0) -> None: ...
+    @property
+    def device(self) -> int:
+        """Number of the GPU."""
+
+class DeviceBuffer:
+    """Restored bytes in memory of a GPU that they own."""
+
+    @property
+    def device(self) -> int:
+        """Number of the GPU."""
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def blocks(self) -> tuple[int, int]:
+        """Numbers of blocks that were restored on the GPU, and by the host."""
+    def __len__(self) -> int: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+
 class Compressor:
     def __init__(self, **options: Any) -> None: ...
     def compress(self, data: Any) -> bytes: ...

@@ -17,9 +17,13 @@
 //! | [`writer`], [`reader`] | the writer and the reader behind `bwz.open` |
 //! | [`stepwise`] | `Compressor` and `Decompressor` |
 //! | [`archive`] | ranges, search and records of a file |
+//! | [`dlpack`] | memory of a GPU that passes between libraries: DLPack, and the CUDA array interface |
+//! | [`device`] | files restored to the memory of a GPU, and data compressed from it |
 
 mod archive;
 mod bytes;
+mod device;
+mod dlpack;
 mod errors;
 mod feed;
 mod one_shot;
@@ -42,6 +46,11 @@ fn _bwz(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(stepwise::is_footer, module)?)?;
     module.add_function(wrap_pyfunction!(one_shot::compress, module)?)?;
     module.add_function(wrap_pyfunction!(one_shot::decompress, module)?)?;
+    module.add_function(wrap_pyfunction!(device::decompress_into, module)?)?;
+    module.add_function(wrap_pyfunction!(device::decompress_to_device, module)?)?;
+    module.add_function(wrap_pyfunction!(device::compress_from_device, module)?)?;
+    module.add_class::<device::GpuDecoder>()?;
+    module.add_class::<device::DeviceBuffer>()?;
     module.add_class::<archive::Archive>()?;
     module.add_class::<reader::Reader>()?;
     module.add_class::<writer::Writer>()?;

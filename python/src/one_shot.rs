@@ -6,7 +6,7 @@ use crate::{errors, settings};
 use bwz::Options;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use std::io::{self, Cursor, Read, Write};
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 
 /// Maximum number of bytes that the calling thread compresses by itself: starting another thread
 /// takes as long. This does not hold for decompression, since few bytes may decompress to many.
@@ -79,7 +79,7 @@ fn raw_size(file: &[u8], options: &Options) -> usize {
 }
 
 /// An input or output that fails once its result is no longer wanted.
-struct Stoppable<T>(T, Stop);
+pub struct Stoppable<T>(pub T, pub Stop);
 
 impl<T> Stoppable<T> {
     fn check(&self) -> io::Result<()> {
@@ -95,6 +95,12 @@ impl<R: Read> Read for Stoppable<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         self.check()?;
         self.0.read(out)
+    }
+}
+
+impl<S: Seek> Seek for Stoppable<S> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
     }
 }
 

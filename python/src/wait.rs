@@ -52,6 +52,28 @@ pub fn on_thread<T: Send + 'static>(
     stop: &Stop,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
+    waited(py, stop, work, |_| ())
+}
+
+/// As [`on_thread`], but also waits for the end of work that a signal stops, since it writes to
+/// memory of the caller.
+pub fn on_thread_to_end<T: Send + 'static>(
+    py: Python<'_>,
+    stop: &Stop,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    waited(py, stop, work, |result| {
+        py.detach(|| drop(result.recv()));
+    })
+}
+
+/// Does `work` on a thread. `end` is called after a signal has stopped it.
+fn waited<T: Send + 'static>(
+    py: Python<'_>,
+    stop: &Stop,
+    work: impl FnOnce() -> T + Send + 'static,
+    end: impl FnOnce(&crossbeam_channel::Receiver<T>),
+) -> PyResult<T> {
     let (done, result) = crossbeam_channel::bounded(1);
     let worker = thread::Builder::new().name("bwz-work".into());
     worker.spawn(move || drop(done.send(work())))?;
@@ -63,6 +85,7 @@ pub fn on_thread<T: Send + 'static>(
         Ok(result) => result.ok_or_else(panicked),
         Err(raised) => {
             stop.stop();
+            end(&result);
             Err(raised)
         }
     }

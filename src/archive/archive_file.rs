@@ -80,6 +80,17 @@ impl<R> Archive<R> {
             .map_or(0, |frame| frame.coded.end)
     }
 
+    /// The numbers of the blocks that hold a range of the raw stream.
+    pub(super) fn blocks_of(&self, range: &Range<u64>) -> Range<usize> {
+        if range.is_empty() {
+            return 0..0;
+        }
+        let blocks = self.blocks();
+        let first = blocks.partition_point(|block| block.raw.end <= range.start);
+        let count = blocks[first..].partition_point(|block| block.raw.start < range.end);
+        first..first + count
+    }
+
     /// Total cost of all searches of this archive so far.
     pub fn search_cost(&self) -> ReadCost {
         self.cost
@@ -133,11 +144,9 @@ impl<R: Read + Seek + Send> Archive<R> {
         let size = range.end - range.start;
         self.options
             .check_output(0, size, || format!("the range {range:?}"))?;
-        let blocks = self.blocks();
-        let first = blocks.partition_point(|block| block.raw.end <= range.start);
-        let count = blocks[first..].partition_point(|block| block.raw.start < range.end);
-        let wanted = &self.contents.blocks[first..first + count];
-        if range.is_empty() || wanted.is_empty() {
+        let Range { start: first, end } = self.blocks_of(&range);
+        let wanted = &self.contents.blocks[first..end];
+        if wanted.is_empty() {
             return Ok(ReadCost::default());
         }
         let input = &mut self.input;
@@ -169,15 +178,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         };
         pipeline.run(coded, write, || listener.failed())?;
         output.flush()?;
-        let coded_bytes = wanted
-            .iter()
-            .map(|block| block.coded.end - block.coded.start)
-            .sum();
-        Ok(ReadCost {
-            coded_bytes,
-            slices: 0,
-            blocks: count as u64,
-        })
+        Ok(cost_of(wanted))
     }
 
     /// Counts the occurrences of each pattern in the raw stream, overlaps included: `aa` occurs 3
@@ -338,5 +339,18 @@ impl<R: Read + Seek + Send> Archive<R> {
             cost,
             layouts,
         }
+    }
+}
+
+/// The cost of reading and decoding whole blocks.
+pub(super) fn cost_of(blocks: &[BlockInfo]) -> ReadCost {
+    let coded_bytes = blocks
+        .iter()
+        .map(|block| block.coded.end - block.coded.start)
+        .sum();
+    ReadCost {
+        coded_bytes,
+        slices: 0,
+        blocks: blocks.len() as u64,
     }
 }

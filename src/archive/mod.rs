@@ -8,6 +8,7 @@
 //! | file | job |
 //! |---|---|
 //! | `archive_file` | [`Archive`]: ranges and searches |
+//! | `archive_gpu` | ranges, restored to the memory of a GPU |
 //! | `archive_records` | records and their bases |
 //! | `recover` | the intact blocks of a damaged file |
 //!
@@ -15,7 +16,9 @@
 //! [`recover`](crate::recover()) instead.
 
 mod archive_file;
+mod archive_gpu;
 mod archive_records;
 pub(crate) mod recover;
 
 pub use archive_file::Archive;
+pub use archive_gpu::GpuRead;

@@ -255,6 +255,10 @@ impl Flaw {
     /// Walks from the samples do not end at samples, or do not visit every row.
     pub(crate) const WRONG_SAMPLES: Flaw = Flaw("the samples of a block contradict its BWT");
 
+    /// The CRC-32 of a block's raw bytes is not that of its header.
+    pub(crate) const WRONG_RAW_BYTES: Flaw =
+        Flaw("the checksum of the block's restored bytes is wrong");
+
     /// The error of this flaw, in block `block` or outside of blocks, at `offset` bytes into the
     /// compressed file.
     #[must_use]

@@ -148,6 +148,16 @@
 //!   after a GPU.
 //! - **write.** thread: the caller's; memory: the block's memory goes to the next.
 //!
+//! Decompression to the memory of a GPU ([`decode::GpuDecoder`]) goes the second way too, except
+//! that a worker puts each block in its place, on the GPU that was asked for:
+//!
+//! - **decode, invert and check, GPU.** thread: a worker, with a lease, which is kept for the next
+//!   call; memory: the payload, its slices, pinned, the GPU's arenas, the caller's memory; check:
+//!   as above, and the raw CRC-32, by the GPU. This is for blocks of static rANS of up to 1 GiB
+//!   without filters and without an index.
+//! - **all other blocks.** Restored on the host as above, and copied by way of pinned memory of 8
+//!   MiB; one worker copies at a time.
+//!
 //! A search may decode a block whole ([`decode::decode_slices_on_gpus`]). A thread of the thread
 //! pool reads the block. If a GPU decodes its slices, threads of the thread pool wait for leases
 //! and copy portions of up to 32 MiB from pinned memory to the BWT. The payload's CRC-32, the coder
@@ -219,6 +229,8 @@
 //! - **The CPU's coding, filters, and putting together of a block.** Fields are put together again
 //!   and compared. Other errors of the CPU and of its memory are found by `--verify` alone.
 //! - **A block that a GPU restored.** The CRC-32 of its raw bytes.
+//! - **A block that a GPU restored to its own memory.** The same CRC-32, computed by the GPU. An
+//!   error of the GPU that gives wrong bytes the right checksum is not found.
 //! - **Slices that a GPU decoded for a search.** The index's counts of bytes. A wrong order of
 //!   bytes is not found if the block is not restored.
 //! - **Rows, counts and positions of a search on a GPU.** All are possible, and the CPU finds one

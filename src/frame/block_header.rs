@@ -107,6 +107,21 @@ pub(crate) fn read_payload(input: &mut (impl Read + ?Sized), size: u64) -> io::R
     Ok(payload)
 }
 
+/// Reads a payload like [`read_payload`], into the memory of an earlier one if that is enough.
+pub(crate) fn read_payload_into(
+    mut memory: Vec<u8>,
+    input: &mut (impl Read + ?Sized),
+    size: u64,
+) -> io::Result<Vec<u8>> {
+    if (memory.capacity() as u64) < size {
+        return read_payload(input, size);
+    }
+    memory.resize(size as usize, 0);
+    let came = fill(input, &mut memory)?;
+    memory.truncate(came);
+    Ok(memory)
+}
+
 /// Reads until `bytes` is full or the input ends. Returns the number of bytes read.
 pub(super) fn fill(input: &mut (impl Read + ?Sized), bytes: &mut [u8]) -> io::Result<usize> {
     let mut came = 0;

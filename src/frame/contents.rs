@@ -10,7 +10,7 @@ use super::frame_at_end::{TableRoom, fixed, read_or_pass, without_padding};
 use super::frame_header::NOT_BWZ;
 use super::frame_info::{BlockInfo, FrameInfo};
 use super::frame_reader::CUT_OFF;
-use super::{BlockHeader, CodedBlock, IndexedBlocks, read_payload};
+use super::{BlockHeader, CodedBlock, IndexedBlocks, read_payload_into};
 use crate::base::error::{Error, Flaw, Result};
 use crc32fast::Hasher;
 use std::io::SeekFrom;
@@ -127,9 +127,20 @@ pub(crate) fn read_block(
     info: &BlockInfo,
     number: u64,
 ) -> Result<CodedBlock> {
+    read_block_into(Vec::new(), input, info, number)
+}
+
+/// Reads a block like [`read_block`]. Its payload takes the memory of an earlier one if that is
+/// enough.
+pub(crate) fn read_block_into(
+    memory: Vec<u8>,
+    input: &mut dyn ReadSeek,
+    info: &BlockInfo,
+    number: u64,
+) -> Result<CodedBlock> {
     let offset = info.coded.start;
     let header = read_block_header(input, info).map_err(|e| e.at(number, offset))?;
-    let payload = read_payload(input, header.coded_size)?;
+    let payload = read_payload_into(memory, input, header.coded_size)?;
     if (payload.len() as u64) < header.coded_size {
         return Err(CUT_OFF.at(Some(number), offset));
     }

@@ -55,7 +55,9 @@ mod tables;
 mod unread_frames;
 
 pub(crate) use backward_reader::ReadSeek;
-pub(crate) use block_header::{BlockHeader, BlockKind, CodedBlock, Shape, read_payload};
+pub(crate) use block_header::{
+    BlockHeader, BlockKind, CodedBlock, Shape, read_payload, read_payload_into,
+};
 pub(crate) use block_index::{BlockIndex, EDGE, SliceFacts, StoredIndex};
 pub(crate) use bwt_payload::{BwtPayload, PayloadFront};
 pub(crate) use counts_code::{again as counts_again, write as counts_to_bytes};

@@ -30,7 +30,10 @@ use crate::coder::{CodedBwt, SliceLimits};
 use absent_network::{absent, uncallable};
 use interface::SortedBlockView;
 use std::convert::Infallible;
+use std::io::{self, Read};
+use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Returns true if this build contains CUDA code.
@@ -57,6 +60,9 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
     Ok(Vec::new())
 }
 
+/// Gives unused device memory back: there is none in this build.
+pub(crate) fn trim_memory(_number: u32) {}
+
 /// Sorts blocks on a GPU: not in this build.
 #[derive(Debug)]
 pub struct GpuSorter(Infallible);
@@ -72,6 +78,32 @@ pub struct BwtEncoder(Infallible);
 /// Decodes BWTs on a GPU: not in this build.
 #[derive(Debug)]
 pub struct BwtDecoder(Infallible);
+
+/// Bytes in the memory of a GPU, borrowed from their owner: not in this build.
+#[derive(Debug)]
+pub struct DeviceSlice<'m>(Infallible, PhantomData<&'m mut [u8]>);
+
+/// Reads bytes in the memory of a GPU: not in this build.
+#[derive(Debug)]
+pub struct DeviceReader<'m>(Infallible, PhantomData<&'m ()>);
+
+/// Memory of a GPU that bwz has allocated: not in this build.
+#[derive(Debug)]
+pub struct DeviceBuffer(Infallible);
+
+/// Bytes in the memory of a GPU: not in this build.
+#[derive(Debug)]
+pub struct DeviceSpan(Infallible);
+
+/// Part of a text that a GPU restores, and its place in device memory.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "the GPU code alone reads it")]
+pub(crate) struct TextTarget<'a> {
+    pub from: u32,
+    pub len: u32,
+    pub span: &'a DeviceSpan,
+    pub at: usize,
+}
 
 /// Slices that a GPU has coded: none in this build.
 #[derive(Debug)]
@@ -156,6 +188,14 @@ impl GpuInverse {
             _sample_rate: u32,
             _samples: &[u64],
         ) -> Result<Option<(Instant, &[u8])>>;
+        pub(crate) fn invert_coded_to[S: AsRef<[u8]>](
+            &mut self,
+            _decoder: &mut BwtDecoder,
+            _coded: &CodedBwt<S>,
+            _sample_rate: u32,
+            _samples: &[u64],
+            _target: &TextTarget,
+        ) -> Result<Option<(Instant, u32)>>;
         pub fn invert_portions(
             &mut self,
             _n: u64,
@@ -206,6 +246,67 @@ impl BwtDecoder {
         pub fn decode[S: AsRef<[u8]>](&mut self, _coded: &CodedBwt<S>) -> Result<Option<&[u8]>>;
         #[cfg(test)]
         pub fn fail_after(&self, _launches: u32);
+    }
+}
+
+#[allow(missing_docs, reason = "documented in builds with CUDA")]
+impl DeviceSlice<'_> {
+    /// # Errors
+    /// `Error::Device` always.
+    ///
+    /// # Safety
+    /// As with CUDA.
+    #[allow(unsafe_code)]
+    pub unsafe fn new(
+        _number: u32,
+        _address: u64,
+        _len: usize,
+        _stream: Option<u64>,
+    ) -> Result<Self> {
+        absent("device memory")
+    }
+
+    /// # Errors
+    /// `Error::Device` always.
+    pub fn gpu_of(_address: u64) -> Result<u32> {
+        absent("device memory")
+    }
+
+    uncallable! { self:
+        pub fn len(&self) -> usize;
+        pub fn is_empty(&self) -> bool;
+        pub fn gpu(&self) -> u32;
+        pub fn reader(&self) -> DeviceReader<'_>;
+        pub(crate) fn span(&self) -> Arc<DeviceSpan>;
+    }
+}
+
+impl Read for DeviceReader<'_> {
+    uncallable! { self:
+        fn read(&mut self, _out: &mut [u8]) -> io::Result<usize>;
+    }
+}
+
+#[allow(missing_docs, reason = "documented in builds with CUDA")]
+impl DeviceBuffer {
+    /// # Errors
+    /// `Error::Device` always.
+    pub fn new(_number: u32, _len: usize) -> Result<Self> {
+        absent("device memory")
+    }
+
+    uncallable! { self:
+        pub fn address(&self) -> u64;
+        pub fn len(&self) -> usize;
+        pub fn is_empty(&self) -> bool;
+        pub fn gpu(&self) -> u32;
+        pub fn slice(&mut self) -> DeviceSlice<'_>;
+    }
+}
+
+impl DeviceSpan {
+    uncallable! { self:
+        pub(crate) fn write(&self, _at: usize, _bytes: &[u8]) -> Result<()>;
     }
 }
 

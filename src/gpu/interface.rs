@@ -18,7 +18,8 @@ pub const MOST_BYTES: u32 = u32::MAX - (1 << 20);
 pub const MOST_INVERTED: u64 = (1 << 34) - 1;
 
 /// Largest block for which the host's memory is pinned while a GPU inverts it, in bytes. Pinning
-/// more takes longer than copying by portions.
+/// more takes longer than copying by portions. The text of a larger block never stays on the GPU,
+/// whose kernel for checksums has 32-bit lengths.
 pub const MOST_PINNED: u64 = 1 << 30;
 
 /// Largest text whose LCP array a GPU builds, or that it sorts by a published method of one GPU, in

@@ -3,15 +3,19 @@
 //! The copies go piece by piece on a second stream. One piece is copied in while the piece before
 //! it is counted, and one piece of text is copied out while the next is assembled.
 //!
+//! A text may also stay on the device ([`GpuInverse::invert_coded_to`]). It is then copied to
+//! memory of the caller, and its CRC-32 is computed where it is.
+//!
 //! A block too large for pinned memory goes in and out by portions
 //! ([`GpuInverse::invert_portions`]).
 
 use super::bwt_decoder::BwtDecoder;
 use crate::base::error::{Error, Flaw, Result};
 use crate::coder::CodedBwt;
-use crate::gpu::interface::MOST_INVERTED;
+use crate::gpu::block::text_checksum;
+use crate::gpu::interface::{MOST_INVERTED, MOST_PINNED};
 use crate::gpu::inverse::{InverseArrays, InverseShape, InverseSteps, RowWidth};
-use crate::gpu::runtime::{Array, Gpu, GrowingArena, PinnedBuffer, Staging};
+use crate::gpu::runtime::{Array, DeviceSpan, Gpu, GrowingArena, PinnedBuffer, Staging};
 use std::mem;
 use std::ops::Range;
 use std::time::Instant;
@@ -23,6 +27,7 @@ use std::time::Instant;
 /// waits for its longest walk through the rows, the random accesses of the others fill the time.
 #[derive(Debug)]
 pub struct GpuInverse {
+    number: u32,
     gpu: Gpu,
     /// Stream of the copies.
     copies: Gpu,
@@ -31,7 +36,6 @@ pub struct GpuInverse {
     bytes: (PinnedBuffer<u8>, usize),
     /// The samples; later the flag that tells if they fit the BWT.
     samples: PinnedBuffer<u64>,
-    number: u32,
     /// Buffers for portions, once they are needed.
     staging: Option<Staging>,
     /// Maximum bytes of a portion, and of slices that are decoded at a time.
@@ -49,6 +53,39 @@ enum Source {
     Device,
 }
 
+/// Part of a text that a GPU restores, and its place in device memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TextTarget<'a> {
+    /// First byte of the part, and its length.
+    pub from: u32,
+    pub len: u32,
+    /// Memory on the GPU that inverts.
+    pub span: &'a DeviceSpan,
+    /// Offset of the part's place in the memory.
+    pub at: usize,
+}
+
+impl TextTarget<'_> {
+    /// Queues the copy of the part, and the computation of the text's CRC-32, the first of two
+    /// words. If the part is the whole text, that is of the copy.
+    fn take(&self, gpu: &Gpu, text: Array<u8>, checksum: Array<u32>) -> Result<()> {
+        gpu.zero(checksum)?;
+        let to = self
+            .span
+            .part(self.at..self.at + self.len as usize);
+        gpu.copy(text.part(self.from..self.from + self.len), to)?;
+        let checked = if to.len() == text.len() { to } else { text };
+        text_checksum::checksum(gpu, checked, checksum.first(1))
+    }
+}
+
+/// Location of a text after it is inverted.
+#[derive(Clone, Copy, Debug)]
+enum Sink<'a> {
+    Host,
+    Device(&'a TextTarget<'a>),
+}
+
 impl GpuInverse {
     /// Creates an inverse on GPU `number`.
     ///
@@ -60,12 +97,12 @@ impl GpuInverse {
         let bytes = (PinnedBuffer::default(), 0);
         let samples = PinnedBuffer::default();
         Ok(GpuInverse {
+            number,
             gpu,
             copies,
             memory: GrowingArena::default(),
             bytes,
             samples,
-            number,
             staging: None,
             portion: Staging::PORTION,
             most_decoded: MOST_DECODED,
@@ -151,7 +188,7 @@ impl GpuInverse {
     pub fn invert_input(&mut self, sample_rate: u32, samples: &[u64]) -> Result<&[u8]> {
         let len = std::mem::take(&mut self.bytes.1);
         let shape = self.shape(len as u64, sample_rate, samples)?;
-        self.finish(shape, samples, Source::Host)?;
+        self.finish(shape, samples, Source::Host, Sink::Host)?;
         Ok(self.bytes.0.first(len))
     }
 
@@ -172,6 +209,56 @@ impl GpuInverse {
         let len = n as usize;
         let shape = self.shape(n, sample_rate, samples)?;
         self.input(len)?;
+        let Some(decoded) = self.decode(decoder, coded, shape)? else {
+            return Ok(None);
+        };
+        self.finish(shape, samples, Source::Device, Sink::Host)?;
+        Ok(Some((decoded, self.bytes.0.first(len))))
+    }
+
+    /// Inverts as [`Self::invert_coded`] does, and copies the text or a part of it to other memory
+    /// of this GPU. Gives the time at which the decoding ended, and the CRC-32 of the whole text.
+    ///
+    /// # Errors
+    /// Those of [`Self::invert_coded`]. The memory of the target may then be written in part.
+    /// [`Error::Usage`] if the text has more than [`MOST_PINNED`] bytes.
+    ///
+    /// # Panics
+    /// If the target is on another GPU, or is not within its memory or the text.
+    pub(crate) fn invert_coded_to<S: AsRef<[u8]>>(
+        &mut self,
+        decoder: &mut BwtDecoder,
+        coded: &CodedBwt<S>,
+        sample_rate: u32,
+        samples: &[u64],
+        target: &TextTarget,
+    ) -> Result<Option<(Instant, u32)>> {
+        assert!(
+            target.span.number() == self.number,
+            "the memory of another GPU"
+        );
+        let n = coded.raw_size();
+        if n > MOST_PINNED {
+            let what = format!("the text of a block above {MOST_PINNED} bytes goes to the host");
+            return Err(Error::Usage(what.into()));
+        }
+        let shape = self.shape(n, sample_rate, samples)?;
+        let Some(decoded) = self.decode(decoder, coded, shape)? else {
+            return Ok(None);
+        };
+        self.finish(shape, samples, Source::Device, Sink::Device(target))?;
+        let checksum = self.samples.first(2)[1] as u32;
+        Ok(Some((decoded, checksum)))
+    }
+
+    /// Decodes coded slices to the BWT's place on the device. Gives the time at which that ended.
+    /// Returns `None` if a slice is damaged.
+    fn decode<S: AsRef<[u8]>>(
+        &mut self,
+        decoder: &mut BwtDecoder,
+        coded: &CodedBwt<S>,
+        shape: InverseShape,
+    ) -> Result<Option<Instant>> {
         let gpu = &self.gpu;
         let arrays = self
             .memory
@@ -179,12 +266,9 @@ impl GpuInverse {
         // The allocation is ordered on this stream, so the decoder's stream may use it only after
         // this wait.
         gpu.wait()?;
-        if !decoder.decode_to(coded, &mut self.bytes.0, arrays.bytes.long_part(0..n))? {
-            return Ok(None);
-        }
-        let decoded = Instant::now();
-        self.finish(shape, samples, Source::Device)?;
-        Ok(Some((decoded, self.bytes.0.first(len))))
+        let bwt = arrays.bytes.long_part(0..shape.n);
+        let sound = decoder.decode_to(coded, &mut self.bytes.0, bwt)?;
+        Ok(sound.then(Instant::now))
     }
 
     /// Inverts a BWT of `n` bytes, of which `fill` writes the bytes of a range. `take` is given the
@@ -260,9 +344,16 @@ impl GpuInverse {
         self.gpu.fail_after(launches);
     }
 
-    /// Inverts a BWT and copies the text to the host.
-    fn finish(&mut self, shape: InverseShape, samples: &[u64], from: Source) -> Result<()> {
-        let contradictory = self.run(shape, samples, from);
+    /// Inverts a BWT and copies the text to its sink. For a text on the device, its CRC-32 is then
+    /// the second word of `samples`.
+    fn finish(
+        &mut self,
+        shape: InverseShape,
+        samples: &[u64],
+        from: Source,
+        to: Sink,
+    ) -> Result<()> {
+        let contradictory = self.run(shape, samples, from, to);
         let contradictory = self.copies.ended(self.gpu.ended(contradictory))?;
         agreement(contradictory)
     }
@@ -322,7 +413,13 @@ impl GpuInverse {
     }
 
     /// Copies in, inverts and copies out. Returns true if the samples contradict the BWT.
-    fn run(&mut self, shape: InverseShape, samples: &[u64], from: Source) -> Result<bool> {
+    fn run(
+        &mut self,
+        shape: InverseShape,
+        samples: &[u64],
+        from: Source,
+        to: Sink,
+    ) -> Result<bool> {
         let gpu = &self.gpu;
         let copies = &self.copies;
         let arrays = self
@@ -344,13 +441,23 @@ impl GpuInverse {
             inverse.take(gpu, piece)?;
         }
         inverse.link(gpu)?;
-        for piece in shape.pieces() {
-            let places = inverse.place(gpu, piece)?;
-            copies.wait_for(gpu)?;
-            let text = arrays.text.long_part(places.clone());
-            self.bytes
-                .0
-                .download(copies, text, narrow(&(places.start - 1..places.end - 1)))?;
+        match to {
+            Sink::Host => {
+                for piece in shape.pieces() {
+                    let places = inverse.place(gpu, piece)?;
+                    copies.wait_for(gpu)?;
+                    let text = arrays.text.long_part(places.clone());
+                    let range = narrow(&(places.start - 1..places.end - 1));
+                    self.bytes.0.download(copies, text, range)?;
+                }
+            }
+            Sink::Device(target) => {
+                let places = inverse.place(gpu, 0..shape.n)?;
+                let text = arrays.text.long_part(places);
+                target.take(gpu, text, arrays.checksum)?;
+                self.samples
+                    .download(gpu, arrays.checksum.cast(), 1..2)?;
+            }
         }
         inverse.check(gpu)?;
         self.samples

@@ -17,6 +17,7 @@
 //! | `inverse`, `search` | the steps of the inverse BWT; an FM-index that is searched |
 //! | `coder` | slices of static rANS, both ways |
 //! | `lcp` | the LCP array, range minima and longest common extensions |
+//! | `device_memory` | device memory of a caller, and for one |
 //! | `gpu_sort` | a suffix sort as the sorters run it |
 //! | `sorter`, `bwt_encoder`, `bwt_decoder`, `inverse_bwt` | a GPU and its memory, for one work |
 //! | `joint_encoder` | a BWT coded in parts |
@@ -33,6 +34,7 @@ pub(crate) mod block;
 mod bwt_decoder;
 mod bwt_encoder;
 mod coder;
+mod device_memory;
 pub(crate) mod distributed;
 mod extension_queries;
 mod gpu_lcp;
@@ -69,6 +71,7 @@ mod text_parts;
 
 pub use bwt_decoder::BwtDecoder;
 pub use bwt_encoder::{BwtEncoder, EncodedSlices};
+pub use device_memory::{DeviceBuffer, DeviceReader, DeviceSlice};
 pub use extension_queries::ExtensionQueries;
 pub use gpu_lcp::GpuLcpSorter;
 pub use interface::{
@@ -78,6 +81,7 @@ pub use interface::{
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 pub use inverse_bwt::GpuInverse;
+pub(crate) use inverse_bwt::TextTarget;
 pub(crate) use joint_encoder::encode_jointly;
 pub use joint_sorter::JointSorter;
 pub use lcp_chunk::LcpChunk;
@@ -85,7 +89,8 @@ pub use nccl_processor::NcclProcessor;
 pub use pattern_batches::GpuSearch;
 pub use peers::Peers;
 pub use rank_sorter::RankSorter;
-pub use runtime::{BUILT, NcclId, devices, has_driver};
+pub(crate) use runtime::trim_memory;
+pub use runtime::{BUILT, DeviceSpan, NcclId, devices, has_driver};
 pub use sorter::GpuSorter;
 pub use text_parts::{PartRows, PartTask, PartText, TextParts};
 

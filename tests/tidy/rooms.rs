@@ -13,7 +13,7 @@ const GPU_ROOMS: [&[&str]; 17] = [
     &["testing", "absent_network"],
     &["absent"],
     &["primitives"],
-    &["block", "inverse", "search", "coder"],
+    &["block", "inverse", "search", "coder", "device_memory"],
     &["lcp"],
     &["sort"],
     &["distributed"],

@@ -1,9 +1,13 @@
 //! The decoder that all blocks of a stream share: who decodes and restores which block when.
+//!
+//! `device_blocks` has the blocks whose raw bytes go to the memory of a GPU.
 
-use super::block_inverter::BlockInverter;
+mod device_blocks;
+
+use super::block_inverter::{BlockInverter, LEASES};
 use super::decoded::{Decoded, Inverted, Origin, decode_slices_on};
 use super::gpu_input;
-use super::inverting_gpu::InvertJob;
+use super::inverting_gpu::{InvertJob, InvertingGpu};
 use super::restore::{SideShare, check, restore};
 use crate::base::device::Device;
 use crate::base::error::{Error, Result};
@@ -16,6 +20,7 @@ use crate::engine::turns::Turns;
 use crate::frame::{BlockHeader, BlockKind, BwtPayload, CodedBlock};
 use crate::options::Options;
 use crate::options::events::{Listener, Step, Timed};
+pub(super) use device_blocks::DevicePart;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -59,9 +64,24 @@ impl BlockDecoder {
         spare: Spare,
         options: &Options,
     ) -> Result<Self> {
+        let open = InvertingGpu::open;
+        BlockDecoder::with_gpus(block_size, pool, spare, options, LEASES, open)
+    }
+
+    /// Creates the decoder like [`Self::new`], with `leases` leases per GPU. `open` is
+    /// [`InvertingGpu::open`] or like it.
+    pub(super) fn with_gpus(
+        block_size: u64,
+        pool: Threads,
+        spare: Spare,
+        options: &Options,
+        leases: usize,
+        open: impl Fn(u32, u64, usize) -> Result<InvertingGpu> + Send + Sync + 'static,
+    ) -> Result<Self> {
         let plan = options.plan_to_decode(block_size)?;
+        let workers = plan.workers;
         Ok(BlockDecoder {
-            inverter: BlockInverter::new(plan.workers, block_size, &pool, options)?,
+            inverter: BlockInverter::new(workers, block_size, leases, open, &pool, options)?,
             pool,
             plan,
             decoding: Turns::new(plan.coders),
@@ -169,7 +189,12 @@ impl BlockDecoder {
             };
             return Ok((bytes?, Some(block)));
         }
-        // The GPUs were asked once, and are not asked again.
+        self.restore_after_gpus(block, threads)
+    }
+
+    /// Restores a block on the CPU for which no GPU could be had when it was compared with
+    /// `threads` threads. The GPUs were asked once, and are not asked again.
+    fn restore_after_gpus(&self, block: CodedBlock, threads: usize) -> Result<Restored> {
         let (decoded, coded) = self.decoded_on_cpu(block)?;
         let mut steps = Vec::new();
         let inverted = decoded.invert(|bwt| {

@@ -25,7 +25,7 @@ use std::time::Instant;
 
 /// Number of leases per GPU. Decoding a block takes ten times as long as inverting it, and a block
 /// has so few slices that many blocks are decoded in the time of one.
-const LEASES: usize = 8;
+pub(super) const LEASES: usize = 8;
 
 /// Number of leases per GPU for blocks above [`gpu::MOST_PINNED`]. Such a block fills a GPU; while
 /// it is copied, the GPU may work on another.
@@ -63,7 +63,8 @@ pub(super) struct BlockInverter {
 
 impl BlockInverter {
     /// Creates the inverters for up to `workers` blocks at a time, each of up to `block_size`
-    /// bytes.
+    /// bytes. There are `leases` leases per GPU, or fewer if the blocks are very large. `open` is
+    /// [`InvertingGpu::open`] or like it.
     ///
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) if this build has no inverse for the device that is
@@ -71,16 +72,18 @@ impl BlockInverter {
     pub(super) fn new(
         workers: usize,
         block_size: u64,
+        leases: usize,
+        open: impl Fn(u32, u64, usize) -> Result<InvertingGpu> + Send + Sync + 'static,
         pool: &Threads,
         options: &Options,
     ) -> Result<Self> {
         // Larger blocks go to the CPU.
         let most = most_on_gpu(block_size, options.device);
         let threads = options.thread_count();
-        let open = move |number| InvertingGpu::open(number, most, threads);
+        let open = move |number| open(number, most, threads);
         let leases = match block_size > gpu::MOST_PINNED {
             true => LEASES_OF_LARGE,
-            false => LEASES,
+            false => leases,
         };
         let opener = Opener::new(options.device, workers, leases, open)?;
         let rates = Rates {

@@ -10,6 +10,7 @@
 //! | `gpu_input` | coded block -> the input of a GPU that decodes and inverts it |
 //! | `restore` | transform -> text -> raw block, checked |
 //! | `block_decoder` | the decoder that all blocks of a stream share |
+//! | `gpu_decoder` | decodes blocks to the memory of a GPU |
 //!
 //! [`BlockDecoder::decode`] takes the blocks of a stream through all steps. A block that is
 //! inverted needs more memory than one whose slices are decoded, so each of the two steps has its
@@ -21,6 +22,7 @@
 mod block_decoder;
 mod block_inverter;
 mod decoded;
+mod gpu_decoder;
 mod gpu_input;
 mod inverting_gpu;
 mod restore;
@@ -33,6 +35,8 @@ use crate::base::threads::Threads;
 use crate::options::Options;
 pub(crate) use block_decoder::BlockDecoder;
 pub(crate) use decoded::{Decoded, decode_slices, decode_slices_on_gpus};
+pub use gpu_decoder::GpuDecoder;
+pub(crate) use gpu_decoder::PlacedBlock;
 use rayon::ThreadPool;
 pub(crate) use restore::{finish, restore};
 pub(crate) use slice_gpus::SliceGpus;

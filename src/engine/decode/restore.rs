@@ -88,7 +88,7 @@ impl Inverted {
 /// Checks the raw bytes.
 pub(super) fn check(origin: &Origin, raw: Vec<u8>) -> Result<Vec<u8>> {
     if !frame::raw_checksum_holds(origin.header.raw_checksum, &raw) {
-        return Err(origin.error(Flaw("the checksum of the block's restored bytes is wrong")));
+        return Err(origin.error(Flaw::WRONG_RAW_BYTES));
     }
     Ok(raw)
 }

@@ -129,6 +129,8 @@ pub(crate) struct InverseArrays<'m> {
     /// Two words, of which the first is in the end not 0 if this is the BWT of no text or the
     /// samples are not its own.
     pub contradictions: Array<'m, u32>,
+    /// Two words, of which the first is for the CRC-32 of a text that stays on the device.
+    pub checksum: Array<'m, u32>,
     counts: Array<'m, u32>,
     offsets: Array<'m, u32>,
     firsts: Array<'m, u64>,
@@ -165,6 +167,7 @@ impl<'m> InverseArrays<'m> {
             text: bytes.long_part(0..shape.n + 1),
             samples: arena.array(shape.samples as usize),
             contradictions: arena.array(2),
+            checksum: arena.array(2),
             counts: arena.array(counts as usize),
             offsets: arena.array(256),
             firsts: arena.array(256),

@@ -3,9 +3,11 @@
 use super::*;
 use crate::cases;
 use crate::coder::{self, Coding, SliceLimits};
+use crate::gpu::DeviceBuffer;
 use crate::gpu::testing::{gpu, random, say};
 use libsais::BwtConstruction;
 use libsais::bwt::AuxIndicesSamplingRate;
+use std::io::Read;
 use std::ops::Range;
 use std::thread;
 
@@ -294,6 +296,82 @@ fn coded_slices_are_restored() {
         blocks += 1;
     }
     say(format_args!("{blocks} blocks restored"));
+}
+
+/// Texts that stay on the device, whole and in part, with bytes of the caller's memory before and
+/// behind.
+#[test]
+fn texts_stay_on_the_device() {
+    if gpu().is_none() {
+        return;
+    }
+    let limits = SliceLimits {
+        runs: 3000,
+        bytes: 1 << 24,
+    };
+    let mut decoder = BwtDecoder::new(0).unwrap();
+    let texts = [
+        cases::text((1 << 24) + 70_000),
+        cases::random(4097, 256),
+        vec![b'a'; 700],
+        vec![1],
+    ];
+    let mut count = 0;
+    for mut inverse in both() {
+        for text in &texts {
+            let n = text.len();
+            let (bytes, samples) = sorted(text, 64);
+            let coded = coder::encode_slices(&bytes, limits, Coding::StaticRans);
+            for part in [0..n, n / 3..n, 0..n.div_ceil(2)] {
+                let mut memory = DeviceBuffer::new(0, n + 3).unwrap();
+                let memory = memory.slice();
+                let span = memory.span();
+                span.write(0, &vec![0xEE; n + 3]).unwrap();
+                let target = TextTarget {
+                    from: part.start as u32,
+                    len: part.len() as u32,
+                    span: &span,
+                    at: 1,
+                };
+                let done = inverse.invert_coded_to(&mut decoder, &coded, 64, &samples, &target);
+                let (_, checksum) = done.unwrap().expect("the slices are sound");
+                assert_eq!(checksum, crc32fast::hash(text), "{part:?} of {n}");
+                let mut found = Vec::new();
+                memory.reader().read_to_end(&mut found).unwrap();
+                let mut expected = vec![0xEE; n + 3];
+                expected[1..=part.len()].copy_from_slice(&text[part.clone()]);
+                assert!(found == expected, "{part:?} of {n}");
+                count += 1;
+            }
+        }
+    }
+    say(format_args!("{count} texts"));
+}
+
+/// Checksums on the device are of 32-bit lengths, so larger texts are refused before any work.
+#[test]
+fn large_texts_do_not_stay_on_the_device() {
+    if gpu().is_none() {
+        return;
+    }
+    let coded = CodedBwt {
+        models: Vec::new(),
+        raw_sizes: vec![1 << 30, 1],
+        slices: vec![Vec::new(), Vec::new()],
+    };
+    let mut memory = DeviceBuffer::new(0, 8).unwrap();
+    let span = memory.slice().span();
+    let target = TextTarget {
+        from: 0,
+        len: 8,
+        span: &span,
+        at: 0,
+    };
+    let mut decoder = BwtDecoder::new(0).unwrap();
+    let mut inverse = GpuInverse::new(0).unwrap();
+    let done = inverse.invert_coded_to(&mut decoder, &coded, 64, &[1], &target);
+    assert!(matches!(done, Err(Error::Usage(_))), "{done:?}");
+    say("1 text refused");
 }
 
 /// Blocks that go in and out by portions, of many sizes.

@@ -59,11 +59,32 @@ pub fn has_driver() -> bool {
 
 /// Initialises the driver, or fails if there is none: cudarc panics if the library cannot be
 /// loaded.
-fn driver() -> Result<()> {
+pub(super) fn driver() -> Result<()> {
     if has_driver() {
         return result::init().map_err(failed);
     }
     Err(Error::Device("this machine has no NVIDIA driver".into()))
+}
+
+/// Gives device memory that this process has freed back to the system, so that libraries which take
+/// memory in other ways find it. Waits for all work on the GPU. Failures are ignored: the memory is
+/// then given back later.
+#[allow(unsafe_code)]
+pub(crate) fn trim_memory(number: u32) {
+    let Ok(device) = CudaDevice::open(number) else {
+        return;
+    };
+    let context = &device.context;
+    if context.bind_to_thread().is_err() || context.synchronize().is_err() {
+        return;
+    }
+    let mut pool = std::ptr::null_mut();
+    // SAFETY: the device is one of the driver's, and its default pool lives as long as it does.
+    let found = unsafe { sys::cuDeviceGetDefaultMemPool(&raw mut pool, context.cu_device()) };
+    if found.result().is_ok() {
+        // SAFETY: as above. Only memory that is free is given back.
+        let _ = unsafe { sys::cuMemPoolTrimTo(pool, 0) };
+    }
 }
 
 /// Turns an error of the driver into [`Error::Device`].

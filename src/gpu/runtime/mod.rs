@@ -15,6 +15,7 @@
 //! | `transfers` | copies of arrays |
 //! | `arena` | device memory cut into arrays |
 //! | `pinned_buffer` | memory of the host that the device copies from and to |
+//! | `device_span` | device memory of a caller, and an allocation for one |
 //! | `staging` | copies of ordinary memory by way of two pinned buffers |
 //! | `peer_access` | GPUs that read each other's memory |
 //! | `nccl` | sends between GPUs |
@@ -23,6 +24,7 @@ mod arena;
 mod array;
 mod counted;
 mod cuda_device;
+mod device_span;
 #[cfg(test)]
 pub(crate) mod faults;
 mod gpu_stream;
@@ -39,7 +41,10 @@ pub(crate) mod tuning;
 pub(crate) use arena::{Arena, ArenaAllocator, GrowingArena, measure};
 pub(crate) use array::{Array, DoubleBuffer};
 pub(crate) use counted::{at_most, log_round};
+pub(crate) use cuda_device::trim_memory;
 pub use cuda_device::{BUILT, devices, has_driver};
+pub use device_span::DeviceSpan;
+pub(crate) use device_span::{COPIED, DeviceAllocation, gpu_of};
 pub(crate) use gpu_stream::arguments;
 pub(crate) use gpu_stream::{Gpu, KernelArgument};
 pub(crate) use nccl::Communicator;
