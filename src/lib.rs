@@ -149,8 +149,8 @@ mod search;
 mod stream;
 
 pub use analysis::{lcp, overlap, repeats};
-pub use archive::Archive;
 pub use archive::recover::{Lost, Recovery, recover};
+pub use archive::{Archive, Lines};
 pub use base::allocation::failure_is_handled;
 pub use base::device::{Device, GpuSet};
 pub use base::error::{Bound, Error, Result};

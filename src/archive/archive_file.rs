@@ -9,7 +9,7 @@ use crate::frame::IndexedBlocks;
 use crate::frame::contents::{self, Contents};
 use crate::frame::{BlockInfo, FrameInfo};
 use crate::options::Options;
-use crate::options::events::Step;
+use crate::options::events::{Listener, Step};
 use crate::search::{
     FileSearch, Layouts, Matches, PatternStream, ReadCost, RecordInfo, Searcher, Session,
 };
@@ -149,36 +149,52 @@ impl<R: Read + Seek + Send> Archive<R> {
         if wanted.is_empty() {
             return Ok(ReadCost::default());
         }
+        let mut pos = wanted[0].raw.start;
+        let cost = cost_of(wanted);
+        self.restore_blocks(first..end, |block, listener, number| {
+            let end = pos + block.raw.len() as u64;
+            let part = range.start.max(pos) - pos..range.end.min(end) - pos;
+            pos = end;
+            let part = part.start as usize..part.end as usize;
+            listener.time(number, Step::Write, || block.raw.write(part, &mut output))?;
+            Ok(())
+        })?;
+        output.flush()?;
+        Ok(cost)
+    }
+
+    /// Restores the blocks of a range of numbers, at least one, and gives each to `take` in order,
+    /// with its number.
+    pub(super) fn restore_blocks(
+        &mut self,
+        numbers: Range<usize>,
+        mut take: impl FnMut(RestoredBlock, &Listener, u64) -> Result<()>,
+    ) -> Result<()> {
+        let first = numbers.start as u64;
+        let wanted = &self.contents.blocks[numbers];
         let input = &mut self.input;
-        let coded = wanted.iter().zip(first as u64..);
+        let coded = wanted.iter().zip(first..);
         let listener = &self.options.run.listener;
         let coded = coded
             .map(|(info, n)| listener.time(n, Step::Read, || contents::read_block(input, info, n)));
         let size = |block: &BlockInfo| block.raw.end - block.raw.start;
-        let (number, largest) = (first as u64..)
+        let (number, largest) = (first..)
             .zip(wanted)
             .max_by_key(|(_, block)| size(block))
             .expect("not empty");
-        let mut next = first as u64;
-        let mut pos = wanted[0].raw.start;
         let options = self
             .options
             .for_work(wanted.iter().map(size).sum());
         let pool = Arc::new(thread_pool::pool(&options)?);
         let started = decode::start(size(largest), &pool, &Spare::default(), &options);
         let pipeline = started.map_err(|e| e.at(number, largest.coded.start))?;
-        let write = |RestoredBlock { raw, .. }| {
-            let end = pos + raw.len() as u64;
-            let part = range.start.max(pos) - pos..range.end.min(end) - pos;
-            pos = end;
-            let part = part.start as usize..part.end as usize;
-            listener.time(next, Step::Write, || raw.write(part, &mut output))?;
+        let mut next = first;
+        let write = |block| {
+            take(block, listener, next)?;
             next += 1;
             Ok(())
         };
-        pipeline.run(coded, write, || listener.failed())?;
-        output.flush()?;
-        Ok(cost_of(wanted))
+        pipeline.run(coded, write, || listener.failed())
     }
 
     /// Counts the occurrences of each pattern in the raw stream, overlaps included: `aa` occurs 3

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `archive_file` | [`Archive`]: ranges and searches |
 //! | `archive_gpu` | ranges, restored to the memory of a GPU |
+//! | `archive_lines` | lines, by number and by key |
 //! | `archive_records` | records and their bases |
 //! | `recover` | the intact blocks of a damaged file |
 //!
@@ -17,8 +18,10 @@
 
 mod archive_file;
 mod archive_gpu;
+mod archive_lines;
 mod archive_records;
 pub(crate) mod recover;
 
 pub use archive_file::Archive;
 pub use archive_gpu::GpuRead;
+pub use archive_lines::Lines;

@@ -259,6 +259,10 @@ impl Flaw {
     pub(crate) const WRONG_RAW_BYTES: Flaw =
         Flaw("the checksum of the block's restored bytes is wrong");
 
+    /// The numbers of line feeds in a seek table are not those of the raw bytes.
+    pub(crate) const WRONG_LINE_FEEDS: Flaw =
+        Flaw("the line feeds in the seek table are not those of the blocks");
+
     /// The error of this flaw, in block `block` or outside of blocks, at `offset` bytes into the
     /// compressed file.
     #[must_use]

@@ -3,7 +3,7 @@
 //! | file | job |
 //! |---|---|
 //! | `arguments` | the words of the command line, of `BWZ_OPT` and of argv\[0\]; help |
-//! | `files` | compress, decompress, test, list, cat, recover: files in, files out |
+//! | `files` | compress, decompress, test, list, cat, head, tail, recover: files in, files out |
 //! | `search` | count, locate, extract, and the printing of matches |
 //! | `analysis` | repeats and overlap |
 //! | `report` | messages, events, progress, exit codes |
@@ -35,6 +35,7 @@ use arguments::usage;
 use clap::Parser;
 use files::cat_command;
 use files::file_commands;
+use files::head_and_tail;
 use files::recover_command;
 use files::temporary_file;
 use report::bugs;
@@ -88,6 +89,8 @@ fn dispatch(cli: Cli, line: &Words) -> Exit {
         None if cli.files.license && cli.files.files.is_empty() => man_and_completions::license(),
         None => with_defaults(&cli.files, line),
         Some(Command::Cat(args)) => cat_command::run(&args),
+        Some(Command::Head(args)) => head_and_tail::head(&args),
+        Some(Command::Tail(args)) => head_and_tail::tail(&args),
         Some(Command::Count(args)) => count_locate::count(&args),
         Some(Command::Locate(args)) => count_locate::locate(&args),
         Some(Command::Extract(args)) => extract_command::run(&args),

@@ -79,6 +79,16 @@ impl Raw {
         }
     }
 
+    /// The position of a line feed by its number, counted from 0.
+    pub(crate) fn line_feed(&self, number: u64) -> Option<usize> {
+        match self {
+            Raw::Bytes(bytes) => memchr::memchr_iter(b'\n', bytes).nth(number as usize),
+            Raw::Run(run) => {
+                (run.byte == b'\n' && number < run.len as u64).then_some(number as usize)
+            }
+        }
+    }
+
     /// Fills `out` with the bytes from `pos` on.
     pub(crate) fn read_at(&self, pos: usize, out: &mut [u8]) {
         match self {

@@ -246,8 +246,7 @@ impl StreamVerifier {
             if let Some(stated) = frame.stated
                 && !counted.eq(stated)
             {
-                let flaw = "the line feeds in the seek table are not those of the blocks";
-                return Err(Flaw(flaw).at(None, frame.offset));
+                return Err(Flaw::WRONG_LINE_FEEDS.at(None, frame.offset));
             }
         }
         Ok(())

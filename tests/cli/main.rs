@@ -25,6 +25,7 @@ mod looking;
 mod mutation;
 mod overlaps;
 mod padding;
+mod parts;
 mod pattern_letters;
 mod pipes;
 mod refusals;

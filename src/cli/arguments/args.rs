@@ -4,12 +4,12 @@
 use crate::cli::arguments::block_args::BlockSize;
 use crate::cli::arguments::content_args::ContentArgs;
 use crate::cli::arguments::overlap_args::{OVERLAP_HELP, OverlapArgs};
+use crate::cli::arguments::part_args::{CAT_HELP, CatArgs, HeadArgs, TailArgs};
 use crate::cli::arguments::repeats_args::{REPEATS_HELP, RepeatsArgs};
 use crate::cli::arguments::search_args::{ExtractArgs, LocateArgs, SearchArgs};
 use crate::cli::arguments::search_help::{COUNT_HELP, EXTRACT_HELP, LOCATE_HELP};
 use crate::cli::arguments::shared_args::path;
 pub(crate) use crate::cli::arguments::shared_args::{Limits, Resources, Talk};
-use crate::cli::arguments::size::{self, Span};
 use crate::cli::report::byte_escape;
 use bwz::papers::PaperAlgorithm;
 use bwz::{DEFAULT_SAMPLE_RATE, Options, Result as BwzResult};
@@ -54,6 +54,8 @@ impl Cli {
         Some(match &self.command {
             None => (&self.files.resources, self.files.talk),
             Some(Command::Cat(args)) => (&args.resources, args.talk),
+            Some(Command::Head(args)) => (&args.resources, args.talk),
+            Some(Command::Tail(args)) => (&args.resources, args.talk),
             Some(Command::Count(args)) => (&args.resources, args.talk),
             Some(Command::Locate(args)) => (&args.search.resources, args.search.talk),
             Some(Command::Extract(args)) => (&args.resources, args.talk),
@@ -95,15 +97,20 @@ x.tar.bwz.";
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// Write files, or a range of their bytes, decompressed to standard output
+    /// Write files, or ranges of their bytes or lines, decompressed to standard output
+    #[command(after_long_help = CAT_HELP)]
     Cat(CatArgs),
+    /// Write the first lines or bytes of compressed files
+    Head(HeadArgs),
+    /// Write the last lines or bytes of compressed files
+    Tail(TailArgs),
     /// Count the occurrences of patterns in compressed files
     #[command(after_long_help = COUNT_HELP)]
     Count(SearchArgs),
     /// Print the positions of patterns in compressed files
     #[command(after_long_help = LOCATE_HELP)]
     Locate(LocateArgs),
-    /// Write ranges of compressed files to standard output, by their index
+    /// Write regions of records, or ranges of bytes, by the index of compressed files
     #[command(after_long_help = EXTRACT_HELP)]
     Extract(ExtractArgs),
     /// Find ranges that occurred before in the same files, compressed or not, and write the files
@@ -356,23 +363,6 @@ fn suffix() -> impl TypedValueParser<Value = OsString> {
         bytes if bytes.contains(&b'/') => Err("it contains a /"),
         _ => Ok(suffix),
     })
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct CatArgs {
-    /// Files to read; - is standard input (without --range)
-    #[arg(value_name = "FILE", required = true, value_parser = path())]
-    pub files: Vec<PathBuf>,
-    /// The bytes to write of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Several
-    /// ranges are written one after the other. Only the blocks that hold them are read
-    #[arg(short, long, value_parser = size::span)]
-    pub range: Vec<Span>,
-    #[command(flatten)]
-    pub limits: Limits,
-    #[command(flatten)]
-    pub resources: Resources,
-    #[command(flatten)]
-    pub talk: Talk,
 }
 
 #[derive(Args, Debug)]

@@ -27,7 +27,7 @@ impl Words {
         let called = argv.next().unwrap_or_else(|| "bwz".into());
         Words {
             stands_for: meaning(&called),
-            arguments: argv.collect(),
+            arguments: counts_of_ends(argv.collect()),
         }
     }
 
@@ -40,6 +40,22 @@ impl Words {
         words.extend(self.arguments.iter().cloned());
         words
     }
+}
+
+/// Writes the old form of a count, as in `head -5`, as `-n5`. It is one right after the command.
+fn counts_of_ends(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let is_end = |word: &OsString| *word == *"head" || *word == *"tail";
+    if let [command, word, ..] = &mut arguments[..]
+        && is_end(command)
+    {
+        let digits = word
+            .to_str()
+            .and_then(|word| word.strip_prefix('-'));
+        if let Some(count) = digits.and_then(|digits| digits.parse::<u64>().ok()) {
+            *word = format!("-n{count}").into();
+        }
+    }
+    arguments
 }
 
 /// The options that `BWZ_OPT` may hold, by their ids.

@@ -6,13 +6,15 @@
 //! | `shared_args` | options that several commands have |
 //! | `block_args` | block sizes and levels |
 //! | `content_args` | what a compressed file says about its content |
+//! | `part_args` | cat, head, tail |
 //! | `search_args` | count, locate, extract |
 //! | `search_help` | the end of the help of the searches |
 //! | `overlap_args` | overlap |
 //! | `repeats_args` | repeats |
 //! | `environment` | `BWZ_OPT` and argv\[0\] |
 //! | `foreign_flags` | flags of other compressors |
-//! | `size` | sizes and ranges as people type them |
+//! | `size` | sizes as people type them |
+//! | `span` | ranges of bytes and of lines |
 //! | `usage` | help, and complaints about arguments |
 //! | `man_and_completions` | man page, shell completions and the licenses |
 //! | `version` | version and kernels of this build |
@@ -24,10 +26,12 @@ pub(crate) mod environment;
 pub(crate) mod foreign_flags;
 pub(crate) mod man_and_completions;
 pub(crate) mod overlap_args;
+pub(crate) mod part_args;
 pub(crate) mod repeats_args;
 pub(crate) mod search_args;
 pub(crate) mod search_help;
 pub(crate) mod shared_args;
 pub(crate) mod size;
+pub(crate) mod span;
 pub(crate) mod usage;
 pub(crate) mod version;

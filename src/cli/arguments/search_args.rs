@@ -1,7 +1,9 @@
 //! The arguments of the commands that search: count, locate, extract.
 
+use crate::cli::arguments::part_args::Clamp;
 use crate::cli::arguments::shared_args::{Limits, Resources, Talk, path};
-use crate::cli::arguments::size::{self, Span};
+use crate::cli::arguments::size;
+use crate::cli::arguments::span::{self, Span};
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -110,10 +112,12 @@ pub(crate) struct ExtractArgs {
     /// The compressed files
     #[arg(value_name = "FILE", required = true, value_parser = path())]
     pub files: Vec<PathBuf>,
-    /// The bytes to write of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Several
-    /// ranges are written one after the other
-    #[arg(short, long, required_unless_present_any = ["region", "regions"], value_parser = size::span)]
+    /// The bytes to write of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. -A is
+    /// counted from the end. Several ranges are written one after the other
+    #[arg(short, long, required_unless_present_any = ["region", "regions"], value_parser = span::bytes, allow_hyphen_values = true)]
     pub range: Vec<Span>,
+    #[command(flatten)]
+    pub clamp: Clamp,
     /// A region of a record in samtools' notation, NAME:START-END, from 1 and with the end, written
     /// as FASTA. NAME alone is the whole record
     #[arg(

@@ -1,7 +1,6 @@
-//! Sizes and ranges: read from arguments, written for people.
+//! Sizes: read from arguments, written for people.
 
 use bwz::{IndexedBlocks, MAX_BLOCK_SIZE, ReadCost};
-use std::ops::Range;
 
 /// Reads `-M`. 0 leaves the limit to the library.
 pub(crate) fn memory(text: &str) -> Result<u64, String> {
@@ -19,50 +18,6 @@ pub(crate) fn block(text: &str) -> Result<u64, String> {
         ..LEAST => Err("it is below 64K, the smallest block".into()),
         size if size > MAX_BLOCK_SIZE => Err("it is above 1T - 1, the largest block".into()),
         size => Ok(size),
-    }
-}
-
-/// A range of bytes. Without an end it reaches to the end of the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    start: u64,
-    end: Option<u64>,
-}
-
-impl Span {
-    /// Returns the range in a file of `size` bytes.
-    pub(crate) fn within(self, size: u64) -> Range<u64> {
-        self.start..self.end.unwrap_or(size)
-    }
-}
-
-/// Reads `A..B`, `A+LENGTH`, `A..` or `..B`.
-pub(crate) fn span(text: &str) -> Result<Span, String> {
-    if let Some((start, length)) = text.split_once('+') {
-        let start = bytes(start)?;
-        let end = start
-            .checked_add(bytes(length)?)
-            .ok_or("it is too large")?;
-        return Ok(Span {
-            start,
-            end: Some(end),
-        });
-    }
-    let Some((start, end)) = text.split_once("..") else {
-        return Err("it is not A..B, A+LENGTH, A.. or ..B".into());
-    };
-    let or_none = |text: &str| {
-        (!text.is_empty())
-            .then(|| bytes(text))
-            .transpose()
-    };
-    let span = Span {
-        start: or_none(start)?.unwrap_or(0),
-        end: or_none(end)?,
-    };
-    match span.end {
-        Some(end) if end < span.start => Err("it ends before it starts".into()),
-        _ => Ok(span),
     }
 }
 
@@ -191,27 +146,6 @@ mod tests {
         assert_eq!(memory("default"), Ok(0));
         assert_eq!(memory("2M"), Ok(2 << 20));
         assert!(memory("much").is_err());
-    }
-
-    #[test]
-    fn spans_may_lack_an_end() {
-        assert_eq!(span("1K..2K").unwrap().within(9), 1024..2048);
-        assert_eq!(span("5+10").unwrap().within(9), 5..15);
-        assert_eq!(span("5..").unwrap().within(9), 5..9);
-        assert_eq!(span("..5").unwrap().within(9), 0..5);
-        assert_eq!(span("..").unwrap().within(9), 0..9);
-        for text in [
-            "",
-            "5",
-            "5-6",
-            "6..5",
-            "+5",
-            "5+",
-            "a..b",
-            "1+18446744073709551615",
-        ] {
-            assert!(span(text).is_err(), "{text}");
-        }
     }
 
     #[test]

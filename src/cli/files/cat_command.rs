@@ -1,7 +1,8 @@
-//! `bwz cat`: writes whole files, or ranges of their bytes, to standard output.
+//! `bwz cat`: writes whole files, or parts of them, to standard output.
 
-use crate::cli::arguments::args::CatArgs;
+use crate::cli::arguments::part_args::CatArgs;
 use crate::cli::arguments::size::count;
+use crate::cli::files::file_parts::{self, Parts, Request};
 use crate::cli::files::input::{self, OpenInput};
 use crate::cli::files::input_name::Name;
 use crate::cli::files::named_files::{self, Directories};
@@ -11,10 +12,9 @@ use crate::cli::report::console::Activity;
 use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
 use crate::cli::report::progress_bar::Progress;
-use bwz::{Archive, Options, ReadCost, Result};
-use std::io;
+use bwz::{Options, Result};
 
-/// Writes each file, or the ranges of each file.
+/// Writes each file, or parts of each file.
 pub(crate) fn run(args: &CatArgs) -> Exit {
     let options = args.limits.add_to(args.resources.options());
     let event_lines = EventLines::default();
@@ -25,47 +25,36 @@ pub(crate) fn run(args: &CatArgs) -> Exit {
         Activity::Reading,
         |name| {
             let listening = |stop| event_lines.add_to(&options, name, args.talk, stop);
-            match args.range[..] {
-                [] => whole(name, args, listening),
-                _ => ranges(name, args, &listening(None)),
+            match parts(args) {
+                None => whole(name, args, listening),
+                Some(parts) => {
+                    let request = Request {
+                        parts,
+                        beyond: args.clamp.beyond(),
+                        limits: &args.limits,
+                        talk: args.talk,
+                    };
+                    file_parts::write(name, &request, &listening(None), "")
+                }
             }
         },
     )
 }
 
-/// Writes the ranges one after the other. Only the blocks that hold them are decoded.
-fn ranges(name: &Name, args: &CatArgs, options: &Options) -> Result<()> {
-    let file = input::open_seekable(name)?;
-    let mut output = Output::stdout(Some(&file.metadata()?))?;
-    let progress = Progress::start(name, None, args.talk, !output.is_terminal());
-    let mut archive = Archive::open(file, options)?;
-    let ranges: Vec<_> = args
-        .range
-        .iter()
-        .map(|span| span.within(archive.raw_size()))
-        .collect();
-    args.limits.check(&ranges)?;
-    let raw_size = archive.raw_size();
-    if let Some(beyond) = ranges
-        .iter()
-        .find(|range| range.start > range.end || range.end > raw_size)
-    {
-        // Reports a range that is not in the file before anything of another range is written.
-        archive.read_range(beyond.clone(), io::sink())?;
+/// The parts that are asked for. `None` if it is the whole file.
+fn parts(args: &CatArgs) -> Option<Parts<'_>> {
+    let CatArgs {
+        range,
+        lines,
+        between,
+        ..
+    } = args;
+    match (&range[..], &lines[..], &between[..]) {
+        ([], [], []) => None,
+        (ranges @ [_, ..], ..) => Some(Parts::Bytes(ranges)),
+        (_, lines @ [_, ..], _) => Some(Parts::Lines(lines)),
+        (.., keys) => Some(Parts::Between(keys)),
     }
-    let mut cost = ReadCost::default();
-    for range in ranges {
-        cost += archive.read_range(range, &mut output)?;
-    }
-    drop(progress);
-    let blocks = count(cost.blocks, "block");
-    let all = archive.blocks().len();
-    let read = count(cost.coded_bytes, "byte");
-    args.talk.report(
-        name,
-        format_args!("{blocks} of {all} decoded, {read} read for them"),
-    );
-    Ok(())
 }
 
 /// Reads a file from front to end, which checks the whole stream and needs no seeking.

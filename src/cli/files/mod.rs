@@ -8,6 +8,8 @@
 //! | `file_commands` | compress, decompress and test |
 //! | `file_checks` | checks of the arguments before any work |
 //! | `cat_command` | cat |
+//! | `head_and_tail` | head and tail |
+//! | `file_parts` | the parts of a file that these three write |
 //! | `list_command` | list |
 //! | `recover_command` | recover |
 //! | `named_files` | the files that arguments mean, and names of outputs |
@@ -30,7 +32,9 @@ pub(crate) mod cat_command;
 pub(crate) mod descriptors;
 pub(crate) mod file_checks;
 pub(crate) mod file_commands;
+pub(crate) mod file_parts;
 pub(crate) mod foreign_input;
+pub(crate) mod head_and_tail;
 pub(crate) mod input;
 pub(crate) mod input_name;
 pub(crate) mod job_thread;

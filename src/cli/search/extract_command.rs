@@ -40,8 +40,8 @@ pub(crate) fn run(args: &ExtractArgs) -> Exit {
             let ranges: Vec<_> = args
                 .range
                 .iter()
-                .map(|span| span.within(raw_size))
-                .collect();
+                .map(|span| span.within(raw_size, "bytes", args.clamp.beyond()))
+                .collect::<bwz::Result<_>>()?;
             args.limits.check(&ranges)?;
             let mut cost = ReadCost::default();
             for range in ranges {

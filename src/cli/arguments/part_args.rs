@@ -1,0 +1,101 @@
+//! The arguments of the commands that write parts of files: cat, head, tail.
+
+use crate::cli::arguments::shared_args::{Limits, Resources, Talk, path};
+use crate::cli::arguments::size;
+use crate::cli::arguments::span::{self, Beyond, Span};
+use clap::Args;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+pub(crate) const CAT_HELP: &str = "\
+Only the blocks that hold a range are decoded. A range of lines decodes one block more if it is \
+counted from the end or ends near it. --between decodes one block per step of a binary search, or a \
+few slices if the file has an index.
+
+cat reads any bytes and lines. extract writes the bases of records by name, and short ranges of \
+files that have an index without decoding a block.";
+
+/// The treatment of ranges that reach beyond the file.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Clamp {
+    /// Write the part of a range that is within the file. Without this option, a range that reaches
+    /// beyond the file is an error, so that a wrong number is not taken for the end of the file
+    #[arg(long)]
+    clamp: bool,
+}
+
+impl Clamp {
+    pub(crate) fn beyond(self) -> Beyond {
+        match self.clamp {
+            true => Beyond::Cut,
+            false => Beyond::Refused,
+        }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CatArgs {
+    /// Files to read; - is standard input, which must not be a pipe if only a part is read
+    #[arg(value_name = "FILE", required = true, value_parser = path())]
+    pub files: Vec<PathBuf>,
+    /// The bytes to write of each file, as A..B, A+LENGTH, A.. or ..B, counted from 0; B is not
+    /// included. -A is counted from the end: -200K.. are the last 200 KiB. Several ranges are
+    /// written one after the other
+    #[arg(short, long, value_parser = span::bytes, allow_hyphen_values = true)]
+    pub range: Vec<Span>,
+    /// The lines to write of each file, like --range, but counted from 1: 5..8 are the lines 5, 6
+    /// and 7, 5 is one line, and -1000.. are the last 1000
+    #[arg(long, value_name = "RANGE", value_parser = span::lines, allow_hyphen_values = true, conflicts_with = "range")]
+    pub lines: Vec<Span>,
+    /// The lines from the first one that does not sort before FROM to the last one that sorts
+    /// before TO, in files whose lines are sorted as bytes, such as logs whose lines begin with a
+    /// time. A line that lacks a digit where FROM or TO has one belongs to the line before it
+    #[arg(long, value_names = ["FROM", "TO"], num_args = 2, allow_hyphen_values = true, conflicts_with_all = ["range", "lines"])]
+    pub between: Vec<OsString>,
+    #[command(flatten)]
+    pub clamp: Clamp,
+    #[command(flatten)]
+    pub limits: Limits,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct HeadArgs {
+    /// Files to read; no file, or -, is standard input, which must not be a pipe
+    #[arg(value_name = "FILE", value_parser = path())]
+    pub files: Vec<PathBuf>,
+    /// Write the first N lines of each file; -N writes all but the last N
+    #[arg(short = 'n', long, value_name = "N", default_value = "10", value_parser = |text: &str| span::front(text, span::number), allow_hyphen_values = true)]
+    pub lines: Span,
+    /// Write the first SIZE bytes of each file; -SIZE writes all but the last
+    #[arg(short = 'c', long, value_name = "SIZE", value_parser = |text: &str| span::front(text, size::bytes), allow_hyphen_values = true, conflicts_with = "lines")]
+    pub bytes: Option<Span>,
+    #[command(flatten)]
+    pub limits: Limits,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TailArgs {
+    /// Files to read; no file, or -, is standard input, which must not be a pipe
+    #[arg(value_name = "FILE", value_parser = path())]
+    pub files: Vec<PathBuf>,
+    /// Write the last N lines of each file; +N writes all from line N on
+    #[arg(short = 'n', long, value_name = "N", default_value = "10", value_parser = |text: &str| span::rest(text, span::number), allow_hyphen_values = true)]
+    pub lines: Span,
+    /// Write the last SIZE bytes of each file; +SIZE writes all from that byte on, counted from 1
+    #[arg(short = 'c', long, value_name = "SIZE", value_parser = |text: &str| span::rest(text, size::bytes), allow_hyphen_values = true, conflicts_with = "lines")]
+    pub bytes: Option<Span>,
+    #[command(flatten)]
+    pub limits: Limits,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub talk: Talk,
+}
