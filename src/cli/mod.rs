@@ -99,6 +99,7 @@ fn dispatch(cli: Cli, line: &Words) -> Exit {
         Some(Command::Recover(args)) => recover_command::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Devices) => devices_command::run(),
+        Some(Command::Help { command }) => usage::help_of(command.as_deref()),
         Some(Command::Completions { shell }) => man_and_completions::completions(shell),
         Some(Command::Man) => man_and_completions::man(),
     }

@@ -302,3 +302,25 @@ fn an_input_that_cannot_be_removed_has_its_output() {
     );
     dir.bwz("-dc y").assert().success().stdout("text");
 }
+
+#[test]
+fn help_is_a_command_too() {
+    let dir = Dir::new();
+    let of = |arguments: &str| stdout(dir.bwz(arguments).assert().success());
+    assert_eq!(of("help"), of("--help"));
+    assert_eq!(of("help count"), of("count --help"));
+    let said = stderr(dir.bwz("help cuont").assert().code(1).stdout(""));
+    has_all(&said, &["no command cuont", "`count` meant"]);
+}
+
+#[test]
+fn a_word_that_is_nearly_a_command_is_told() {
+    let dir = Dir::with(b"text");
+    dir.compress_x();
+    for (word, meant) in [("tial", "tail"), ("extrct", "extract"), ("hed", "head")] {
+        let said = stderr(dir.bwz(&format!("{word} x.bwz")).assert().code(1));
+        has_all(&said, &[word, "No such file", &format!("`bwz {meant}`")]);
+    }
+    let said = stderr(dir.bwz("notes.txt").assert().code(1));
+    assert!(!said.contains("command"), "{said}");
+}

@@ -63,7 +63,12 @@ impl Cli {
             Some(Command::Overlap(args)) => (&args.resources, args.talk),
             Some(Command::Recover(args)) => (&args.resources, args.talk),
             Some(Command::Bench(args)) => (&args.resources, all),
-            Some(Command::Devices | Command::Completions { .. } | Command::Man) => return None,
+            Some(
+                Command::Devices
+                | Command::Help { .. }
+                | Command::Completions { .. }
+                | Command::Man,
+            ) => return None,
         })
     }
 }
@@ -127,6 +132,12 @@ pub(crate) enum Command {
     Bench(BenchArgs),
     /// List the GPUs that blocks can be sorted, restored and searched on
     Devices,
+    /// Print the help of a command, or of bwz
+    Help {
+        /// The command
+        #[arg(value_name = "COMMAND")]
+        command: Option<OsString>,
+    },
     /// Print the completion script of a shell
     Completions {
         /// The shell to complete for
@@ -349,6 +360,20 @@ pub(crate) fn is_command(word: &OsStr) -> bool {
     Cli::command()
         .get_subcommands()
         .any(|command| word == command.get_name())
+}
+
+/// The command that `word` is nearly, if there is one: two letters are wrong at most, or one in a
+/// short word.
+pub(crate) fn nearest_command(word: &OsStr) -> Option<String> {
+    let word = word.to_str()?;
+    let most = if word.len() < 6 { 1 } else { 2 };
+    let cli = Cli::command();
+    let near = cli.get_subcommands().filter_map(|command| {
+        let name = command.get_name();
+        let distance = strsim::damerau_levenshtein(word, name);
+        (distance <= most).then_some((distance, name))
+    });
+    near.min().map(|(_, name)| name.to_owned())
 }
 
 /// Parses one byte, which may be escaped as in C.

@@ -1,16 +1,47 @@
 //! Help, and complaints about arguments.
 
+use crate::cli::arguments::args::{Cli, nearest_command};
 use crate::cli::arguments::foreign_flags;
 use crate::cli::files::descriptors;
 use crate::cli::report::console;
 use crate::cli::report::exit::Exit;
 use bwz::{Error, Result};
+use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::ffi::OsStr;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Prints help or version, as clap renders them.
 pub(crate) fn help(text: &clap::Error) -> Exit {
     match descriptors::stdout().and_then(|_| text.print()) {
+        Ok(()) => Exit::Fine,
+        Err(e) => console::fail(&e.into()),
+    }
+}
+
+/// Prints the help of a command, or of bwz.
+pub(crate) fn help_of(command: Option<&OsStr>) -> Exit {
+    let mut cli = Cli::command();
+    cli.build();
+    let named = match command {
+        None => Some(&mut cli),
+        Some(word) => word
+            .to_str()
+            .and_then(|name| cli.find_subcommand_mut(name)),
+    };
+    let Some(named) = named else {
+        let word = command.unwrap_or_default();
+        let meant = nearest_command(word).map(|name| format!("; is `{name}` meant?"));
+        let said = format!(
+            "there is no command {}{}",
+            word.display(),
+            meant.unwrap_or_default()
+        );
+        return console::fail(&Error::Usage(said.into()));
+    };
+    let text = named.render_long_help();
+    match descriptors::stdout().and_then(|mut out| write!(out, "{text}")) {
         Ok(()) => Exit::Fine,
         Err(e) => console::fail(&e.into()),
     }

@@ -2,7 +2,7 @@
 //!
 //! Every line starts with `bwz:`. In a line about a file, the file's name comes next.
 
-use crate::cli::arguments::args::{Talk, is_command};
+use crate::cli::arguments::args::{Talk, is_command, nearest_command};
 use crate::cli::files::input_name::Name;
 use crate::cli::report::exit::{self, Exit};
 use crate::cli::report::io_errors::strip_number;
@@ -159,6 +159,10 @@ fn advice(error: &Error, name: &Name, task: Activity) -> Option<String> {
             if e.kind() == io::ErrorKind::NotFound && is_command(path.as_os_str()) =>
         {
             Some(format!("if the command is meant, `{name}` comes first"))
+        }
+        (Error::Io(e), _, Name::File(path)) if e.kind() == io::ErrorKind::NotFound => {
+            nearest_command(path.as_os_str())
+                .map(|command| format!("if a command is meant, it is `bwz {command}`"))
         }
         _ => None,
     }
