@@ -3,6 +3,8 @@
 
 use crate::cli::arguments::block_args::BlockSize;
 use crate::cli::arguments::content_args::ContentArgs;
+use crate::cli::arguments::grep_args::GrepArgs;
+use crate::cli::arguments::grep_help::GREP_HELP;
 use crate::cli::arguments::overlap_args::{OVERLAP_HELP, OverlapArgs};
 use crate::cli::arguments::repeats_args::{REPEATS_HELP, RepeatsArgs};
 use crate::cli::arguments::search_args::{ExtractArgs, LocateArgs, SearchArgs};
@@ -54,6 +56,7 @@ impl Cli {
         Some(match &self.command {
             None => (&self.files.resources, self.files.talk),
             Some(Command::Cat(args)) => (&args.resources, args.talk),
+            Some(Command::Grep(args)) => (&args.resources, args.talk()),
             Some(Command::Count(args)) => (&args.resources, args.talk),
             Some(Command::Locate(args)) => (&args.search.resources, args.search.talk),
             Some(Command::Extract(args)) => (&args.resources, args.talk),
@@ -97,6 +100,14 @@ x.tar.bwz.";
 pub(crate) enum Command {
     /// Write files, or a range of their bytes, decompressed to standard output
     Cat(CatArgs),
+    /// Print the lines that match expressions, of compressed files and others
+    #[command(
+        after_long_help = GREP_HELP,
+        args_override_self = true,
+        disable_help_flag = true,
+        override_usage = "bwz grep [OPTIONS] PATTERN [FILE]...\n       bwz grep [OPTIONS] -e PATTERN... -f FILE... [FILE]..."
+    )]
+    Grep(Box<GrepArgs>),
     /// Count the occurrences of patterns in compressed files
     #[command(after_long_help = COUNT_HELP)]
     Count(SearchArgs),

@@ -6,6 +6,7 @@
 //! | `shared_args` | options that several commands have |
 //! | `block_args` | block sizes and levels |
 //! | `content_args` | what a compressed file says about its content |
+//! | `grep_args`, `grep_help` | grep, and the end of its help |
 //! | `search_args` | count, locate, extract |
 //! | `search_help` | the end of the help of the searches |
 //! | `overlap_args` | overlap |
@@ -22,6 +23,8 @@ pub(crate) mod block_args;
 pub(crate) mod content_args;
 pub(crate) mod environment;
 pub(crate) mod foreign_flags;
+pub(crate) mod grep_args;
+pub(crate) mod grep_help;
 pub(crate) mod man_and_completions;
 pub(crate) mod overlap_args;
 pub(crate) mod repeats_args;

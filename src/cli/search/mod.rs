@@ -26,11 +26,13 @@
 //! | `sam_lines` | lines of SAM |
 //! | `mate_pairs` | two mates in SAM |
 //! | `unique_names` | names that must be unique in an output |
+//! | `grep` | the command grep: lines that match expressions |
 
 pub(crate) mod ambiguity_codes;
 pub(crate) mod count_locate;
 pub(crate) mod extract_command;
 pub(crate) mod extract_regions;
+pub(crate) mod grep;
 pub(crate) mod match_lines;
 mod match_pieces;
 pub(crate) mod match_printer;

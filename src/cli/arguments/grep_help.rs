@@ -1,0 +1,3 @@
+//! The text at the end of the help of `grep`.
+
+pub(crate) const GREP_HELP: &str = "";

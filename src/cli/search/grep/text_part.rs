@@ -1,0 +1,131 @@
+//! Parts of a text: whole lines, with their place in it. [`PartCutter`] cuts a stream into parts.
+
+use std::io::{self, Read};
+use std::mem;
+
+/// Lines that follow each other in a text. Only the last line of the text may lack its terminator.
+#[derive(Debug, Default)]
+pub(crate) struct TextPart {
+    pub bytes: Vec<u8>,
+    /// Offset of its first byte in the text.
+    pub offset: u64,
+    /// Number of its first line, from 1, if it is known. Otherwise the part follows the one before.
+    pub first_line: Option<u64>,
+}
+
+impl TextPart {
+    /// Offset of the end of the part.
+    pub(crate) fn end(&self) -> u64 {
+        self.offset + self.bytes.len() as u64
+    }
+}
+
+/// Bytes of a part, unless a line is longer.
+const PART: usize = 1 << 20;
+
+/// The number of bytes at the start of a text in which a zero byte makes all of it binary. This is
+/// the size of GNU grep's buffer.
+pub(crate) const HEAD: usize = 96 << 10;
+
+/// Cuts a stream into parts. A line across two pieces of the stream stays whole.
+pub(crate) struct PartCutter {
+    terminator: u8,
+    /// Bytes that are not yet in a part.
+    pending: Vec<u8>,
+    /// Offset of `pending` in the text.
+    offset: u64,
+    /// Number of bytes of `pending` in which terminators were looked for.
+    searched: usize,
+    /// End of the last whole line in those, or 0.
+    end: usize,
+    /// Maximum number of pending bytes.
+    most: u64,
+}
+
+impl PartCutter {
+    /// Creates a cutter for lines that end with `terminator` and are no longer than `most`.
+    pub(crate) fn new(terminator: u8, most: u64) -> Self {
+        PartCutter {
+            terminator,
+            pending: Vec::new(),
+            offset: 0,
+            searched: 0,
+            end: 0,
+            most: most.max(PART as u64),
+        }
+    }
+
+    /// Adds some of `bytes`, at least one if there are any. Returns their number, and a part if one
+    /// is complete.
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> io::Result<(usize, Option<TextPart>)> {
+        let room = PART
+            .saturating_sub(self.pending.len())
+            .max(PART / 4);
+        let count = bytes.len().min(room);
+        self.pending.reserve(PART);
+        self.pending.extend_from_slice(&bytes[..count]);
+        Ok((count, self.cut_if_full()?))
+    }
+
+    /// Reads from `source` once. Returns the number of bytes, and a part if one is complete.
+    pub(crate) fn read(&mut self, source: &mut impl Read) -> io::Result<(usize, Option<TextPart>)> {
+        let len = self.pending.len();
+        self.pending
+            .resize((len + PART / 4).max(PART), 0);
+        let read = source.read(&mut self.pending[len..]);
+        let count = *read.as_ref().unwrap_or(&0);
+        self.pending.truncate(len + count);
+        read?;
+        Ok((count, self.cut_if_full()?))
+    }
+
+    fn cut_if_full(&mut self) -> io::Result<Option<TextPart>> {
+        if self.pending.len() < PART {
+            return Ok(None);
+        }
+        let part = self.cut();
+        if part.is_none() && self.pending.len() as u64 > self.most {
+            return Err(io::Error::new(
+                io::ErrorKind::OutOfMemory,
+                "a line is longer than the memory limit allows; -M raises it",
+            ));
+        }
+        Ok(part)
+    }
+
+    /// Returns the whole lines that are there, if there are any.
+    pub(crate) fn cut(&mut self) -> Option<TextPart> {
+        let found = memchr::memrchr(self.terminator, &self.pending[self.searched..]);
+        if let Some(at) = found {
+            self.end = self.searched + at + 1;
+        }
+        self.searched = self.pending.len();
+        let end = self.end;
+        // The head of a text is in its first part, so that it shows whether the text is binary.
+        let splits_head = self.offset == 0 && end < HEAD && self.pending.len() >= HEAD;
+        if end == 0 || splits_head {
+            return None;
+        }
+        let rest = self.pending[end..].to_vec();
+        self.searched = rest.len();
+        Some(self.take(rest))
+    }
+
+    /// Returns the rest of the text, if there is any.
+    pub(crate) fn finish(&mut self) -> Option<TextPart> {
+        (!self.pending.is_empty()).then(|| self.take(Vec::new()))
+    }
+
+    fn take(&mut self, rest: Vec<u8>) -> TextPart {
+        let mut bytes = mem::replace(&mut self.pending, rest);
+        bytes.truncate(bytes.len() - self.pending.len());
+        self.end = 0;
+        let offset = self.offset;
+        self.offset += bytes.len() as u64;
+        TextPart {
+            bytes,
+            offset,
+            first_line: None,
+        }
+    }
+}
