@@ -1,8 +1,8 @@
 //! The report on one file: its lines, its numbers or its name, as the arguments ask for.
 //!
 //! A file is binary if it has a zero byte, as in GNU grep. Its first match is then told in a message,
-//! and the search ends. If the first zero byte is in the first 96 KiB, the whole file is binary;
-//! otherwise the lines before that byte are text.
+//! and the search ends. The lines that end before the window of that byte are text; a window has 96
+//! KiB.
 
 use crate::cli::arguments::grep_args::BinaryFiles;
 use crate::cli::files::input_name::Name;
@@ -11,7 +11,7 @@ use crate::cli::search::grep::grep_output::GrepOutput;
 use crate::cli::search::grep::json_messages::{JsonPrinter, JsonStats};
 use crate::cli::search::grep::line_printer::{LineForm, LinePrinter};
 use crate::cli::search::grep::line_scan::{Found, LineScanner};
-use crate::cli::search::grep::text_part::{HEAD, TextPart};
+use crate::cli::search::grep::text_part::{TextPart, window_of};
 use std::io;
 
 /// The kind of output.
@@ -63,7 +63,7 @@ pub(crate) struct FileReport<'r> {
     matches: u64,
     /// The first zero byte.
     zero: Option<u64>,
-    /// The place from which on the file is binary.
+    /// The place from which on lines that end there are binary.
     binary_from: Option<u64>,
     /// A line of the binary part is selected.
     binary_matches: bool,
@@ -152,27 +152,31 @@ impl<'r> FileReport<'r> {
     }
 
     fn note_zero(&mut self, part: &TextPart, found: &Found) {
-        let Some(zero) = found.zero.filter(|_| self.zero.is_none()) else {
-            return;
+        let inside = found
+            .zero
+            .map(|at| part.offset + at as u64);
+        let zero = inside.or(part.zero_behind);
+        if let Some(zero) = zero.filter(|_| self.zero.is_none() && self.scanner.wanted.binary) {
+            self.zero = Some(zero);
+            self.binary_from = Some(window_of(zero));
+        }
+    }
+
+    /// The end of the lines of a part that are text.
+    fn text_end(&self, part: &TextPart) -> usize {
+        let size = part.bytes.len();
+        let Some(from) = self.binary_from else {
+            return size;
         };
-        let offset = part.offset + zero as u64;
-        self.zero = Some(offset);
-        let line = memchr::memrchr(self.plan.form.terminator, &part.bytes[..zero]);
-        let line = line.map_or(0, |end| end as u64 + 1);
-        self.binary_from = Some(match offset < HEAD as u64 {
-            true => 0,
-            false => part.offset + line,
-        });
+        let from = from
+            .saturating_sub(part.offset)
+            .min(size as u64) as usize;
+        let line = memchr::memrchr(self.plan.form.terminator, &part.bytes[..from]);
+        line.map_or(0, |end| end + 1)
     }
 
     fn take_lines(&mut self, part: &TextPart, found: &Found, left: u64) -> io::Result<()> {
-        let size = part.bytes.len();
-        let stop = match self.binary_from {
-            Some(from) => from
-                .saturating_sub(part.offset)
-                .min(size as u64) as usize,
-            None => size,
-        };
+        let stop = self.text_end(part);
         let of_text = found
             .lines
             .partition_point(|line| line.range.start < stop) as u64;
@@ -206,7 +210,7 @@ impl<'r> FileReport<'r> {
         self.context
             .take(part, found, bounds, taker)?;
         self.selected += of_text.min(left);
-        if stop < size || self.binary_from.is_some() {
+        if self.binary_from.is_some() {
             self.binary_matches = left > of_text && found.count > of_text;
             self.selected += u64::from(self.binary_matches);
             self.is_done = self.binary_matches;

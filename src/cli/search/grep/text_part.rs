@@ -11,6 +11,8 @@ pub(crate) struct TextPart {
     pub offset: u64,
     /// Number of its first line, from 1, if it is known. Otherwise the part follows the one before.
     pub first_line: Option<u64>,
+    /// Offset of the first zero byte behind it in the window in which it ends, if there is one.
+    pub zero_behind: Option<u64>,
 }
 
 impl TextPart {
@@ -23,9 +25,14 @@ impl TextPart {
 /// Bytes of a part, unless a line is longer.
 const PART: usize = 1 << 20;
 
-/// The number of bytes at the start of a text in which a zero byte makes all of it binary. This is
-/// the size of GNU grep's buffer.
-pub(crate) const HEAD: usize = 96 << 10;
+/// Bytes of a window. A zero byte makes the lines binary that end in its window and behind it. This
+/// is the size of GNU grep's buffer, so that as many lines before a zero byte are text as there.
+const WINDOW: u64 = 96 << 10;
+
+/// The start of the window that a zero byte is in.
+pub(crate) fn window_of(zero: u64) -> u64 {
+    zero / WINDOW * WINDOW
+}
 
 /// Cuts a stream into parts. A line across two pieces of the stream stays whole.
 pub(crate) struct PartCutter {
@@ -36,8 +43,6 @@ pub(crate) struct PartCutter {
     offset: u64,
     /// Number of bytes of `pending` in which terminators were looked for.
     searched: usize,
-    /// End of the last whole line in those, or 0.
-    end: usize,
     /// Maximum number of pending bytes.
     most: u64,
 }
@@ -50,7 +55,6 @@ impl PartCutter {
             pending: Vec::new(),
             offset: 0,
             searched: 0,
-            end: 0,
             most: most.max(PART as u64),
         }
     }
@@ -83,7 +87,8 @@ impl PartCutter {
         if self.pending.len() < PART {
             return Ok(None);
         }
-        let part = self.cut();
+        let windows_end = (window_of(self.offset + self.pending.len() as u64) - self.offset) as usize;
+        let part = self.cut_before(windows_end);
         if part.is_none() && self.pending.len() as u64 > self.most {
             return Err(io::Error::new(
                 io::ErrorKind::OutOfMemory,
@@ -95,20 +100,24 @@ impl PartCutter {
 
     /// Returns the whole lines that are there, if there are any.
     pub(crate) fn cut(&mut self) -> Option<TextPart> {
-        let found = memchr::memrchr(self.terminator, &self.pending[self.searched..]);
-        if let Some(at) = found {
-            self.end = self.searched + at + 1;
-        }
-        self.searched = self.pending.len();
-        let end = self.end;
-        // The head of a text is in its first part, so that it shows whether the text is binary.
-        let splits_head = self.offset == 0 && end < HEAD && self.pending.len() >= HEAD;
-        if end == 0 || splits_head {
-            return None;
-        }
+        self.cut_before(self.pending.len())
+    }
+
+    /// Returns the lines whose terminators are before a place, if there are any.
+    fn cut_before(&mut self, place: usize) -> Option<TextPart> {
+        let from = self.searched.min(place);
+        let found = memchr::memrchr(self.terminator, &self.pending[from..place]);
+        self.searched = place.max(self.searched);
+        let end = from + found? + 1;
+        let zero = memchr::memchr(0, &self.pending[end..place]);
+        let zero = zero.map(|at| self.offset + (end + at) as u64);
         let rest = self.pending[end..].to_vec();
-        self.searched = rest.len();
-        Some(self.take(rest))
+        self.searched = place - end;
+        let part = self.take(rest);
+        Some(TextPart {
+            zero_behind: zero,
+            ..part
+        })
     }
 
     /// Returns the rest of the text, if there is any.
@@ -119,13 +128,13 @@ impl PartCutter {
     fn take(&mut self, rest: Vec<u8>) -> TextPart {
         let mut bytes = mem::replace(&mut self.pending, rest);
         bytes.truncate(bytes.len() - self.pending.len());
-        self.end = 0;
         let offset = self.offset;
         self.offset += bytes.len() as u64;
         TextPart {
             bytes,
             offset,
             first_line: None,
+            zero_behind: None,
         }
     }
 }
