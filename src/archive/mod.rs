@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `archive_file` | [`Archive`]: ranges and searches |
 //! | `archive_gpu` | ranges, restored to the memory of a GPU |
+//! | `archive_lines` | lines around literals; some blocks in order |
 //! | `archive_records` | records and their bases |
 //! | `recover` | the intact blocks of a damaged file |
 //!
@@ -17,6 +18,7 @@
 
 mod archive_file;
 mod archive_gpu;
+mod archive_lines;
 mod archive_records;
 pub(crate) mod recover;
 

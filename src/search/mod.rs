@@ -73,6 +73,7 @@
 //! | `sample_sweep` | many rows of it, located together |
 //! | `record_tables` | the names and numbers of all records, from tables or from blocks |
 //! | `absent_names` | names that no record has |
+//! | `lines` | the lines around literals, for a search by expressions |
 //! | `record_info` | one record, with its name and numbers |
 //! | `records` | places in records, and the bases of these |
 //! | `mismatches` | matches with at most one mismatch |
@@ -121,6 +122,7 @@ mod find_in_block;
 mod folded_patterns;
 mod kept_blocks;
 mod letter_classes;
+mod lines;
 mod loaded_index;
 mod memory_policy;
 mod mismatches;
@@ -151,6 +153,7 @@ pub(crate) use file_search::FileSearch;
 pub(crate) use memory_policy::Task;
 pub(crate) use open_block::{BlockJob, OpenBlock, OpenIndex};
 pub(crate) use pattern_stream::PatternStream;
+pub use lines::{LinePiece, LineRegion, LineRequest};
 pub use record_info::RecordInfo;
 pub use records::Place;
 pub use search_results::{Matches, ReadCost};

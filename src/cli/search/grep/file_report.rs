@@ -122,6 +122,13 @@ impl<'r> FileReport<'r> {
         self.matches += matches;
     }
 
+    /// States the number of bytes that were searched, if all were.
+    pub(crate) fn searched(&mut self, bytes: u64) {
+        if !self.is_done {
+            self.stats.bytes_searched = bytes;
+        }
+    }
+
     /// Takes the next part.
     pub(crate) fn take(&mut self, part: &TextPart, found: &Found) -> io::Result<()> {
         if self.is_done {

@@ -8,6 +8,7 @@
 
 use crate::cli::arguments::grep_args::{BinaryFiles, GrepArgs, ShowArgs, When};
 use crate::cli::arguments::shared_args::Talk;
+use crate::cli::arguments::size;
 use crate::cli::files::foreign_input::ForeignInput;
 use crate::cli::files::input::{InputSource, OpenInput, is_same};
 use crate::cli::files::input_name::Name;
@@ -19,14 +20,17 @@ use crate::cli::report::exit::Exit;
 use crate::cli::search::grep::context_lines::ContextSize;
 use crate::cli::search::grep::file_report::{FileOutcome, FileReport, ReportPlan, Show};
 use crate::cli::search::grep::grep_output::GrepOutput;
-use crate::cli::search::grep::grep_patterns;
+use crate::cli::search::grep::grep_patterns::{self, GrepPatterns};
+use crate::cli::search::grep::indexed_search::{self, IndexedAnswer, IndexedSearch};
 use crate::cli::search::grep::json_messages::{self, JsonStats};
 use crate::cli::search::grep::line_printer::LineForm;
 use crate::cli::search::grep::line_scan::{LineScanner, Wanted};
+use crate::cli::search::grep::required_literals::{self, Reading};
 use crate::cli::search::grep::scan_queue::ScanQueue;
 use crate::cli::search::grep::searched_files;
 use crate::cli::search::grep::text_search::TextSearch;
-use bwz::{Error, MAGIC, Options, Result};
+use bwz::{Archive, Error, MAGIC, Options, Result};
+use std::fs::File;
 use std::io::{Cursor, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -51,6 +55,7 @@ fn search_all(args: &GrepArgs) -> Result<Result<bool, Exit>> {
         return Ok(Ok(false));
     }
     let wanted = wanted(args, &plan);
+    let indexed = indexed_search(args, &patterns, &plan, wanted);
     let scanner = LineScanner { matcher, wanted };
     let options = args
         .resources
@@ -63,6 +68,7 @@ fn search_all(args: &GrepArgs) -> Result<Result<bool, Exit>> {
         queue: ScanQueue::new(scanner.clone(), args.resources.thread_count()),
         scanner,
         plan,
+        indexed,
         options,
         out,
         found: false,
@@ -168,6 +174,37 @@ fn wanted(args: &GrepArgs, plan: &ReportPlan) -> Wanted {
     }
 }
 
+/// The question to the indexes of files.
+fn indexed_search(
+    args: &GrepArgs,
+    patterns: &GrepPatterns,
+    plan: &ReportPlan,
+    wanted: Wanted,
+) -> Option<IndexedSearch> {
+    if args.input.no_index || args.input.verify || wanted.invert {
+        return None;
+    }
+    let pattern = &args.pattern;
+    let mut literals = required_literals::of(
+        &patterns.all,
+        Reading {
+            // Either case is looked for, if that is not decided.
+            ignore_case: pattern.ignore_case || pattern.smart_case,
+            unicode: !pattern.no_unicode,
+            crlf: pattern.crlf,
+            fixed: patterns.fixed,
+        },
+    );
+    literals.are_matches &= !pattern.word && !pattern.line && !pattern.smart_case;
+    let lines = |size: Option<u64>| size.unwrap_or(0);
+    Some(IndexedSearch {
+        literals,
+        show: plan.show,
+        wanted,
+        context: [lines(plan.context.before), lines(plan.context.after)],
+    })
+}
+
 /// The search of all files.
 struct Grep<'a> {
     args: &'a GrepArgs,
@@ -176,6 +213,8 @@ struct Grep<'a> {
     queue: ScanQueue,
     scanner: LineScanner,
     plan: ReportPlan,
+    /// The question to an index. `None` if no index is to be asked.
+    indexed: Option<IndexedSearch>,
     options: Options,
     out: GrepOutput,
     /// True if a line was selected in any file.
@@ -223,6 +262,9 @@ impl Grep<'_> {
             report: &mut report,
             options,
             threads: self.args.resources.thread_count(),
+            indexed: self.indexed.as_ref(),
+            name,
+            talk: self.talk,
             longest_line: match self.args.resources.memory {
                 0 => u64::MAX,
                 memory => memory,
@@ -268,12 +310,43 @@ struct SourceSearch<'s, 'r> {
     report: &'s mut FileReport<'r>,
     options: Options,
     threads: usize,
+    indexed: Option<&'s IndexedSearch>,
+    name: &'s Name,
+    talk: Talk,
     /// Maximum number of bytes of a line.
     longest_line: u64,
 }
 
 impl SourceSearch<'_, '_> {
-    fn all(self, mut source: InputSource, stop: Option<Stop>) -> Result<()> {
+    /// Searches by an index. Returns false if the text is to be scanned.
+    fn by_index(&mut self, indexed: &IndexedSearch, mut archive: Archive<File>) -> Result<bool> {
+        let started = Instant::now();
+        let is_answered = match indexed.ask(&mut archive)? {
+            IndexedAnswer::Scan => false,
+            IndexedAnswer::Numbers { selected, matches } => {
+                self.report.take_numbers(selected, matches);
+                true
+            }
+            IndexedAnswer::Regions(regions) => {
+                let mut search = TextSearch::new(self.queue, self.report, self.longest_line, false);
+                indexed_search::scan_regions(&mut archive, regions, &mut search)?;
+                self.report.searched(archive.raw_size());
+                true
+            }
+        };
+        let next = if is_answered { "" } else { ", then scanned" };
+        self.talk.report(
+            self.name,
+            format_args!(
+                "by its index: {}, {:.3} s{next}",
+                size::read_cost(archive.search_cost()),
+                started.elapsed().as_secs_f64()
+            ),
+        );
+        Ok(is_answered)
+    }
+
+    fn all(mut self, mut source: InputSource, stop: Option<Stop>) -> Result<()> {
         let mut start = Vec::new();
         source
             .by_ref()
@@ -285,6 +358,13 @@ impl SourceSearch<'_, '_> {
             None => Content::Plain,
         };
         let is_live = matches!(content, Content::Plain) && stop.is_some();
+        if let (Content::Bwz, Some(indexed), Name::File(path)) = (&content, self.indexed, self.name)
+            && stop.is_none()
+            && let Some(archive) = indexed.open(File::open(path)?, &self.options)
+            && self.by_index(indexed, archive)?
+        {
+            return Ok(());
+        }
         source.read_beside(self.threads);
         let input = Cursor::new(start).chain(source);
         let mut search = TextSearch::new(

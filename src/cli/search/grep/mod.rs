@@ -26,6 +26,8 @@
 //! | `text_part` | parts of a text, and the cutter that makes them of a stream |
 //! | `line_scan` | the selected lines of a part |
 //! | `scan_queue` | parts scanned side by side |
+//! | `required_literals` | literals that every match contains |
+//! | `indexed_search` | the search of a file by its index |
 //! | `text_search` | a text from front to end: cut, scanned, reported |
 //! | `file_report` | the report on a file: lines, numbers or its name |
 //! | `context_lines` | selected lines and those around them, in order |
@@ -38,9 +40,11 @@ mod file_report;
 pub(crate) mod grep_command;
 mod grep_output;
 mod grep_patterns;
+mod indexed_search;
 mod json_messages;
 mod line_printer;
 mod line_scan;
+mod required_literals;
 mod scan_queue;
 mod searched_files;
 mod text_part;

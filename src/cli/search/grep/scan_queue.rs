@@ -24,6 +24,8 @@ pub(crate) struct ScanQueue {
     replies: VecDeque<Receiver<ScannedPart>>,
     /// The first part of a text. It is scanned here if no other one comes.
     first: Option<TextPart>,
+    /// True if the text has had no part yet.
+    is_new: bool,
 }
 
 impl ScanQueue {
@@ -35,6 +37,7 @@ impl ScanQueue {
             jobs: None,
             replies: VecDeque::new(),
             first: None,
+            is_new: true,
         }
     }
 
@@ -51,13 +54,14 @@ impl ScanQueue {
     /// Adds a part. Parts come back by [`ScanQueue::next`].
     pub(crate) fn submit(&mut self, part: TextPart) {
         match self.first.take() {
-            None if self.replies.is_empty() && part.offset == 0 => self.first = Some(part),
+            None if self.is_new => self.first = Some(part),
             None => self.send(part),
             Some(first) => {
                 self.send(first);
                 self.send(part);
             }
         }
+        self.is_new = false;
     }
 
     /// Returns the oldest part, if it is scanned, or if too many are under way. If `all`, waits for
@@ -75,8 +79,9 @@ impl ScanQueue {
         Some(scanned.unwrap_or_else(|_| panic!("a thread that scans lines has panicked")))
     }
 
-    /// Forgets all parts.
+    /// Forgets all parts, for the next text.
     pub(crate) fn clear(&mut self) {
+        self.is_new = true;
         self.first = None;
         self.replies.clear();
     }

@@ -41,6 +41,8 @@ pub(crate) struct PartCutter {
     pending: Vec<u8>,
     /// Offset of `pending` in the text.
     offset: u64,
+    /// Number of the first line of the next part, if it is known.
+    first_line: Option<u64>,
     /// Number of bytes of `pending` in which terminators were looked for.
     searched: usize,
     /// Maximum number of pending bytes.
@@ -54,9 +56,18 @@ impl PartCutter {
             terminator,
             pending: Vec::new(),
             offset: 0,
+            first_line: None,
             searched: 0,
             most: most.max(PART as u64),
         }
+    }
+
+    /// Begins at another place of the text. No bytes may be pending.
+    pub(crate) fn begin(&mut self, offset: u64, first_line: Option<u64>) {
+        debug_assert!(self.pending.is_empty());
+        self.offset = offset;
+        self.first_line = first_line;
+        self.searched = 0;
     }
 
     /// Adds some of `bytes`, at least one if there are any. Returns their number, and a part if one
@@ -133,7 +144,7 @@ impl PartCutter {
         TextPart {
             bytes,
             offset,
-            first_line: None,
+            first_line: self.first_line.take(),
             zero_behind: None,
         }
     }

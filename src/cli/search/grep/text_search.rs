@@ -61,10 +61,25 @@ impl<'s, 'r> TextSearch<'s, 'r> {
         Ok(())
     }
 
+    /// Begins to search other lines of the text. Their first line has this offset and number.
+    pub(crate) fn begin(&mut self, offset: u64, first_line: Option<u64>) {
+        self.cutter.begin(offset, first_line);
+    }
+
+    /// Searches more of the text.
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write_all(bytes)
+    }
+
+    /// Ends the lines that were begun.
+    pub(crate) fn end(&mut self) -> io::Result<()> {
+        let rest = self.cutter.finish();
+        self.take(rest)
+    }
+
     /// Searches the last part, and reports all.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
-        let rest = self.cutter.finish();
-        self.take(rest)?;
+        self.end()?;
         while !self.report.is_done()
             && let Some((part, found)) = self.queue.next(true)
         {
