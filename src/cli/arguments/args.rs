@@ -88,8 +88,8 @@ SIZE is a number of bytes, or of K, M, G or T, which are powers of 1024 (KiB and
 
 Exit codes: 0 success; 1 a failure outside of the data (files, memory, device, arguments, a file or \
 a block that another release reads), or an input that changed while it was read; 2 damaged input; \
-3 a bug in bwz. With several files, the worst code counts. The codes of count, locate and repeats \
-are those of grep: 0 found, 1 not found, 2 any trouble, 3 a bug.
+3 a bug in bwz. With several files, the worst code counts. The codes of grep, count, locate and \
+repeats are those of GNU grep: 0 found, 1 not found, 2 any trouble, 3 a bug.
 
 The empty pattern occurs at every position and at the end.
 

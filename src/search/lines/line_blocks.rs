@@ -6,7 +6,7 @@ use crate::frame::EDGE;
 use crate::options::Options;
 use crate::search::byte_block::ByteBlock;
 use crate::search::disk_block::{DiskBlock, UnopenedBlock};
-use crate::search::search_cost::SearchWork;
+use crate::search::search_cost::{BlockCost, SearchWork};
 use crate::search::searched_block::SearchedBlock;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -228,7 +228,12 @@ impl<'b> Slot<'b> {
                 .unwrap_or(0),
             ..SearchWork::default()
         };
-        if !unopened.cost.pays_on_disk(work, 0.0) {
+        // Other threads work on other blocks meanwhile.
+        let cost = BlockCost {
+            threads: 1,
+            ..unopened.cost
+        };
+        if !cost.pays_on_disk(work, 0.0) {
             return Ok(slot);
         }
         let tables = unopened.cost.slices * PER_SLICE;

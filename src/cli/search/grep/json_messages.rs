@@ -5,6 +5,7 @@
 
 use crate::cli::search::grep::context_lines::{Line, LineTaker};
 use crate::cli::search::grep::line_scan::LineScanner;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::ops::{AddAssign, Range};
@@ -32,6 +33,43 @@ impl AddAssign for JsonStats {
         self.matched_lines += more.matched_lines;
         self.matches += more.matches;
     }
+}
+
+/// A message. The order of fields is that of ripgrep.
+#[derive(Serialize)]
+struct Message<'m, D> {
+    #[serde(rename = "type")]
+    kind: &'m str,
+    data: D,
+}
+
+#[derive(Serialize)]
+struct Begin {
+    path: Value,
+}
+
+#[derive(Serialize)]
+struct Lines {
+    path: Value,
+    lines: Value,
+    line_number: Option<u64>,
+    absolute_offset: u64,
+    submatches: Vec<Submatch>,
+}
+
+#[derive(Serialize)]
+struct Submatch {
+    #[serde(rename = "match")]
+    found: Value,
+    start: usize,
+    end: usize,
+}
+
+#[derive(Serialize)]
+struct End {
+    path: Value,
+    binary_offset: Option<u64>,
+    stats: Value,
 }
 
 /// A printer of the messages of one file.
@@ -75,37 +113,36 @@ impl JsonPrinter<'_> {
         if !*self.begun {
             return Ok(());
         }
-        let data = json!({
-            "path": text_or_bytes(self.name),
-            "binary_offset": binary_offset,
-            "stats": stats(self.stats),
-        });
+        let data = End {
+            path: text_or_bytes(self.name),
+            binary_offset,
+            stats: stats(self.stats),
+        };
         self.message("end", data)
     }
 
     fn line(&mut self, kind: &str, line: &Line, matches: &[Range<usize>]) -> io::Result<()> {
         if !*self.begun {
             *self.begun = true;
-            self.message("begin", json!({ "path": text_or_bytes(self.name) }))?;
+            let path = text_or_bytes(self.name);
+            self.message("begin", Begin { path })?;
         }
-        let matches: Vec<Value> = matches
-            .iter()
-            .map(|found| {
-                let range = found.start - line.start..found.end - line.start;
-                json!({
-                    "match": text_or_bytes(&line.bytes[range.clone()]),
-                    "start": range.start,
-                    "end": range.end,
-                })
-            })
-            .collect();
-        let data = json!({
-            "path": text_or_bytes(self.name),
-            "lines": text_or_bytes(line.bytes),
-            "line_number": self.line_number.then_some(line.number),
-            "absolute_offset": line.offset,
-            "submatches": matches,
+        let submatches = matches.iter().map(|found| {
+            let start = found.start - line.start;
+            let end = found.end - line.start;
+            Submatch {
+                found: text_or_bytes(&line.bytes[start..end]),
+                start,
+                end,
+            }
         });
+        let data = Lines {
+            path: text_or_bytes(self.name),
+            lines: text_or_bytes(line.bytes),
+            line_number: self.line_number.then_some(line.number),
+            absolute_offset: line.offset,
+            submatches: submatches.collect(),
+        };
         self.message(kind, data)?;
         match self.line_buffered {
             true => self.out.flush(),
@@ -113,8 +150,8 @@ impl JsonPrinter<'_> {
         }
     }
 
-    fn message(&mut self, kind: &str, data: Value) -> io::Result<()> {
-        let message = json!({ "type": kind, "data": data }).to_string();
+    fn message(&mut self, kind: &str, data: impl Serialize) -> io::Result<()> {
+        let message = serde_json::to_string(&Message { kind, data })?;
         self.stats.bytes_printed += message.len() as u64 + 1;
         writeln!(self.out, "{message}")
     }
@@ -123,7 +160,9 @@ impl JsonPrinter<'_> {
 /// Prints the summary of all files.
 pub(crate) fn summary(all: &JsonStats, elapsed: Duration, out: &mut dyn Write) -> io::Result<()> {
     let data = json!({ "elapsed_total": time(elapsed), "stats": stats(all) });
-    writeln!(out, "{}", json!({ "type": "summary", "data": data }))
+    let kind = "summary";
+    let message = serde_json::to_string(&Message { kind, data })?;
+    writeln!(out, "{message}")
 }
 
 fn stats(stats: &JsonStats) -> Value {
