@@ -162,7 +162,9 @@ pub use options::{
     DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Letters, MAX_BLOCK_SIZE, MAX_THREADS, Note, Options,
     StreamCheck,
 };
-pub use search::{LinePiece, LineRegion, LineRequest, Matches, Place, ReadCost, RecordInfo, Searcher};
+pub use search::{
+    LinePiece, LineRegion, LineRequest, Matches, Place, ReadCost, RecordInfo, Searcher,
+};
 pub use stream::compress::{Encoder, Summary, compress};
 pub use stream::decompress::{Decoder, decompress};
 pub use stream::private_frame::private_frame;

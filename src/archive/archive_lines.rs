@@ -53,7 +53,8 @@ impl<R: Read + Seek + Send> Archive<R> {
         let mut wanted: Vec<(u64, &BlockInfo)> = Vec::with_capacity(numbers.len());
         for &number in numbers {
             let info = self.contents.blocks.get(number as usize);
-            let info = info.ok_or_else(|| Error::Usage(format!("there is no block {number}").into()))?;
+            let info =
+                info.ok_or_else(|| Error::Usage(format!("there is no block {number}").into()))?;
             self.contents.check_supported_in(&info.raw)?;
             wanted.push((number, info));
         }
@@ -70,9 +71,9 @@ impl<R: Read + Seek + Send> Archive<R> {
         let pipeline = started.map_err(|e| e.at(*number, largest.coded.start))?;
         let input = &mut self.input;
         let listener = &self.options.run.listener;
-        let coded = wanted
-            .iter()
-            .map(|&(n, info)| listener.time(n, Step::Read, || contents::read_block(input, info, n)));
+        let coded = wanted.iter().map(|&(n, info)| {
+            listener.time(n, Step::Read, || contents::read_block(input, info, n))
+        });
         let mut left = wanted.iter();
         let write = |RestoredBlock { raw, .. }| {
             let (number, _) = *left.next().expect("as many come as went");

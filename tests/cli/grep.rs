@@ -85,16 +85,65 @@ fn renamed(text: &[u8], name: &str, new: &str) -> Vec<u8> {
 }
 
 const PATTERNS: [&str; 22] = [
-    "foo", "error", "", "^", "^$", "foo$", "^foo", "fo+", "(foo|bar) error", "404 500", "nowhere",
-    "the line foo", "[0-9]{3}", ".", "x*", "a.c", r"\bbar\b", "über", "ü", "error.*timeout",
-    "(error|timeout) /index the", "GET GET GET",
+    "foo",
+    "error",
+    "",
+    "^",
+    "^$",
+    "foo$",
+    "^foo",
+    "fo+",
+    "(foo|bar) error",
+    "404 500",
+    "nowhere",
+    "the line foo",
+    "[0-9]{3}",
+    ".",
+    "x*",
+    "a.c",
+    r"\bbar\b",
+    "über",
+    "ü",
+    "error.*timeout",
+    "(error|timeout) /index the",
+    "GET GET GET",
 ];
 
 const FLAGS: [&str; 34] = [
-    "", "-n", "-c", "-l", "-L", "-q", "-v", "-o", "-o -b -n", "-b", "-i -n", "-w", "-x", "-F",
-    "-m2 -n", "-A1 -n", "-B2", "-C2 -n -b", "-H -n", "-h", "-v -c", "-v -n -C1 -m3",
-    "--color=always -n", "--color=always -o -H", "--color=always -C1 -v", "-a -n", "--null -H -c",
-    "-m3 -A2", "-z -c", "-c -m1", "-A0", "-I -c", "-o -C1", "-F -i -w -n",
+    "",
+    "-n",
+    "-c",
+    "-l",
+    "-L",
+    "-q",
+    "-v",
+    "-o",
+    "-o -b -n",
+    "-b",
+    "-i -n",
+    "-w",
+    "-x",
+    "-F",
+    "-m2 -n",
+    "-A1 -n",
+    "-B2",
+    "-C2 -n -b",
+    "-H -n",
+    "-h",
+    "-v -c",
+    "-v -n -C1 -m3",
+    "--color=always -n",
+    "--color=always -o -H",
+    "--color=always -C1 -v",
+    "-a -n",
+    "--null -H -c",
+    "-m3 -A2",
+    "-z -c",
+    "-c -m1",
+    "-A0",
+    "-I -c",
+    "-o -C1",
+    "-F -i -w -n",
 ];
 
 /// GNU grep has to be there: its answers are the ones that users expect.
@@ -109,7 +158,9 @@ fn output_is_that_of_gnu_grep() {
     binary.extend(lines(20));
     let mut binary_at_last = lines(20_000);
     binary_at_last.extend_from_slice(b"foo\0error\n");
-    let crlf = String::from_utf8(lines(60)).unwrap().replace('\n', "\r\n");
+    let crlf = String::from_utf8(lines(60))
+        .unwrap()
+        .replace('\n', "\r\n");
     let files = [
         ("words", lines(300)),
         ("large", lines(90_000)),
@@ -127,7 +178,7 @@ fn output_is_that_of_gnu_grep() {
     let mut random = Random(1);
     for (name, _) in &files {
         for flags in FLAGS {
-            for _ in 0..3 {
+            for _ in 0..2 {
                 let pattern = PATTERNS[random.below(PATTERNS.len())];
                 if flags.contains("-v -c") && pattern.is_empty() {
                     // GNU grep then prints nothing.
@@ -171,7 +222,7 @@ fn output_is_that_of_gnu_grep() {
     }
 }
 
-/// True if a pattern of letters, dots and anchors matches a line.
+/// True if a pattern of letters, dots, ^ and $ matches a line.
 fn naive_match(pattern: &str, line: &[u8]) -> bool {
     pattern.split('|').any(|pattern| {
         let begins = pattern.starts_with('^');
@@ -209,7 +260,9 @@ fn random_patterns_find_what_a_naive_search_finds() {
         text[boundary - 4..boundary + 4].copy_from_slice(b"hgfedcba");
     }
     let dir = in_all_forms(&[("x", text.clone())]);
-    let all: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+    let all: Vec<&[u8]> = text
+        .split_inclusive(|&byte| byte == b'\n')
+        .collect();
     let mut patterns = vec!["hgfedcba".to_owned(), "h.fedc.a|abababab$".to_owned()];
     while patterns.len() < 40 {
         let literal = |random: &mut Random| -> String {
@@ -276,7 +329,15 @@ fn an_index_saves_reading_the_file() {
         .assert()
         .code(0);
     assert!(!stderr(run).contains("by its index"));
-    for flags in ["-q", "-l", "--count-matches", "-c -i", "-w -c", "-o -i", "--verify -c"] {
+    for flags in [
+        "-q",
+        "-l",
+        "--count-matches",
+        "-c -i",
+        "-w -c",
+        "-o -i",
+        "--verify -c",
+    ] {
         let by_index = dir
             .bwz(&format!("grep {flags} NEEDLE|needle x.i.bwz"))
             .assert()
@@ -292,7 +353,10 @@ fn an_index_saves_reading_the_file() {
 #[test]
 fn codes_and_messages_are_those_of_grep() {
     let dir = in_all_forms(&[("x", lines(20))]);
-    dir.bwz("grep foo x.bwz").assert().code(0).stderr("");
+    dir.bwz("grep foo x.bwz")
+        .assert()
+        .code(0)
+        .stderr("");
     dir.bwz("grep nowhere x.bwz")
         .assert()
         .code(1)
@@ -300,15 +364,23 @@ fn codes_and_messages_are_those_of_grep() {
         .stderr("");
     let run = dir.bwz("grep foo x absent").assert().code(2);
     has_all(&stderr(run), &["absent: No such file"]);
-    dir.bwz("grep -s foo x absent").assert().code(2).stderr("");
+    dir.bwz("grep -s foo x absent")
+        .assert()
+        .code(2)
+        .stderr("");
     dir.bwz("grep -q foo x absent").assert().code(0);
     dir.bwz("grep -q foo absent x").assert().code(0);
     dir.bwz("grep foo .").assert().code(2);
     dir.bwz("grep").assert().code(2);
     dir.bwz("grep -G foo x").assert().code(2);
     dir.bwz("grep (foo x").assert().code(2);
-    dir.bwz("grep --no-such-flag foo x").assert().code(2);
-    dir.bwz("grep -m0 foo x").assert().code(1).stdout("");
+    dir.bwz("grep --no-such-flag foo x")
+        .assert()
+        .code(2);
+    dir.bwz("grep -m0 foo x")
+        .assert()
+        .code(1)
+        .stdout("");
     let run = dir.bwz(r"grep -P (?=foo) x").assert().code(2);
     has_all(&stderr(run), &["look-around", "-P"]);
     dir.bwz("grep --help").assert().code(0);
@@ -329,19 +401,29 @@ fn files_of_other_compressors_and_pipes_are_searched() {
         if !is_there(program) {
             continue;
         }
-        dir.sh(&format!("{program} -c x > x.{program}; cat x.{program} x.{program} > two"))
-            .assert()
-            .success();
+        dir.sh(&format!(
+            "{program} -c x > x.{program}; cat x.{program} x.{program} > two"
+        ))
+        .assert()
+        .success();
         let found = grep(&dir, "bwz", &["-n", "404 500", &format!("x.{program}")]);
         assert!(found.stdout == wanted, "{program}");
         let once = grep(&dir, "bwz", &["-c", "foo", "x"]).stdout;
         let twice = grep(&dir, "bwz", &["-c", "foo", "two"]).stdout;
-        let number = |text: &[u8]| -> u32 { str::from_utf8(text).unwrap().trim().parse().unwrap() };
+        let number = |text: &[u8]| -> u32 {
+            str::from_utf8(text)
+                .unwrap()
+                .trim()
+                .parse()
+                .unwrap()
+        };
         assert_eq!(number(&twice), 2 * number(&once), "{program}");
     }
     for file in ["x", "x.bwz", "x.i.bwz"] {
         let run = dir
-            .sh(&format!("cat {file} | bwz grep -n '404 500'; bwz grep -Hc foo - < {file}"))
+            .sh(&format!(
+                "cat {file} | bwz grep -n '404 500'; bwz grep -Hc foo - < {file}"
+            ))
             .assert()
             .success();
         has_all(&stdout(run), &["(standard input):"]);
@@ -384,7 +466,10 @@ fn patterns_come_from_options_and_files() {
         String::from_utf8_lossy(&found).into_owned()
     };
     assert_eq!(lines(&["-f", "patterns", "x"]), "one\ntwo\n");
-    assert_eq!(lines(&["-e", "one", "-e", "thr", "x"]), "one\nthree.\nthreex\n");
+    assert_eq!(
+        lines(&["-e", "one", "-e", "thr", "x"]),
+        "one\nthree.\nthreex\n"
+    );
     assert_eq!(lines(&["one\ntwo", "x"]), "one\ntwo\n");
     assert_eq!(lines(&["-F", "three.", "x"]), "three.\n");
     assert_eq!(lines(&["-f", "none", "x"]), "");
@@ -407,7 +492,10 @@ fn json_has_the_messages_of_ripgrep() {
         let text = String::from_utf8(found.stdout).unwrap();
         let messages: Vec<&str> = text.lines().collect();
         let path = format!(r#""path":{{"text":"{file}"}}"#);
-        assert_eq!(messages[0], format!(r#"{{"type":"begin","data":{{{path}}}}}"#));
+        assert_eq!(
+            messages[0],
+            format!(r#"{{"type":"begin","data":{{{path}}}}}"#)
+        );
         assert_eq!(
             messages[1],
             format!(
@@ -415,9 +503,15 @@ fn json_has_the_messages_of_ripgrep() {
             )
         );
         has_all(messages[2], &[r#""type":"context""#, r#""line_number":2"#]);
-        has_all(messages[3], &[r#""bytes":"Zm9vIP8K""#, r#""absolute_offset":8"#]);
+        has_all(
+            messages[3],
+            &[r#""bytes":"Zm9vIP8K""#, r#""absolute_offset":8"#],
+        );
         has_all(messages[4], &[r#""type":"end""#, r#""matched_lines":2"#]);
-        has_all(messages[5], &[r#""type":"summary""#, r#""searches_with_match":1"#]);
+        has_all(
+            messages[5],
+            &[r#""type":"summary""#, r#""searches_with_match":1"#],
+        );
         assert_eq!(messages.len(), 6);
     }
 }

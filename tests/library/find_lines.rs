@@ -72,7 +72,10 @@ fn check(text: &[u8], file: &[u8], request: &LineRequest) -> usize {
     let mut covered = vec![false; lines.len()];
     for region in &regions {
         let range = region.range.start as usize..region.range.end as usize;
-        assert!(text_of(region, &mut archive) == text[range.clone()], "{range:?}");
+        assert!(
+            text_of(region, &mut archive) == text[range.clone()],
+            "{range:?}"
+        );
         let inside = |line: &Range<usize>| range.start <= line.start && line.end <= range.end;
         let first = lines.partition_point(|line| line.start < range.start);
         assert_eq!(lines[first].start, range.start);
@@ -107,8 +110,12 @@ fn regions_have_all_lines_that_hold_a_literal_with_their_context() {
     let literal = b"<NEEDLE>";
     let words = cases::text(1 << 16);
     let word_lines = |n: usize| {
-        let line = words[n * 131 % 60_000..].iter().take(20 + n * 37 % 150);
-        line.filter(|&&byte| byte != b'\n').copied().collect()
+        let line = words[n * 131 % 60_000..]
+            .iter()
+            .take(20 + n * 37 % 150);
+        line.filter(|&&byte| byte != b'\n')
+            .copied()
+            .collect()
     };
     let text = text_with(literal, 5, word_lines);
     let file = compressed(&text);
@@ -147,7 +154,9 @@ fn long_lines_stay_whole() {
         let words = cases::text(3 * BLOCK);
         let long = |n: usize| {
             let line = words.iter().skip(n * 31 % 100).take(size);
-            line.filter(|&&byte| byte != b'\n').copied().collect()
+            line.filter(|&&byte| byte != b'\n')
+                .copied()
+                .collect()
         };
         let text = text_with(literal, 6, long);
         let file = compressed(&text);
@@ -171,7 +180,12 @@ fn without_an_index_or_literals_all_is_to_be_scanned() {
     assert_eq!(archive.find_lines(&needle).unwrap(), None);
     let file = compressed(&text);
     let mut archive = Archive::open(Cursor::new(&file[..]), &options(BLOCK as u32)).unwrap();
-    for sets in [vec![], vec![vec![]], vec![vec![vec![]]], vec![vec![vec![b'a'; 200]]]] {
+    for sets in [
+        vec![],
+        vec![vec![]],
+        vec![vec![vec![]]],
+        vec![vec![vec![b'a'; 200]]],
+    ] {
         let request = LineRequest::new(sets);
         assert_eq!(archive.find_lines(&request).unwrap(), None);
     }

@@ -254,9 +254,7 @@ impl<'b> Slot<'b> {
     fn disk(&self, room: u64) -> Result<&DiskBlock<'b>> {
         if self.disk.get().is_none() {
             let unopened = UnopenedBlock::read(self.block, room)?;
-            let disk = unopened
-                .expect("it had an index before")
-                .open()?;
+            let disk = unopened.expect("it had an index before").open()?;
             let _ = self.disk.set(disk);
         }
         Ok(self.disk.get().expect("just set"))
@@ -281,12 +279,20 @@ impl<'b> Slot<'b> {
         }
         let disk = self.disk(room)?;
         let steps = disk.cost.steps_to_sample.saturating_add(each);
-        if numbered || !disk.cost.pays_for_walks(count.saturating_mul(steps)) {
+        if numbered
+            || !disk
+                .cost
+                .pays_for_walks(count.saturating_mul(steps))
+        {
             return Ok(None);
         }
         for literal in literals {
             let interval = self.intervals[literal].clone();
-            sizes.extend(interval.clone().map(|_| literal_sizes[literal] as u64));
+            sizes.extend(
+                interval
+                    .clone()
+                    .map(|_| literal_sizes[literal] as u64),
+            );
             rows.extend(interval);
         }
         let start = self.block.section_range().start;

@@ -25,7 +25,9 @@ impl FileSearch<'_> {
     /// Finds the regions whose lines may match. Returns `None` if the whole text is to be scanned.
     pub(crate) fn find_lines(&mut self, request: &LineRequest) -> Result<Option<Vec<LineRegion>>> {
         let sizes = request.sets.iter().flatten().map(Vec::len);
-        let are_short = sizes.clone().all(|size| (1..=EDGE).contains(&size));
+        let are_short = sizes
+            .clone()
+            .all(|size| (1..=EDGE).contains(&size));
         if !are_short || request.sets.iter().any(Vec::is_empty) || request.sets.is_empty() {
             return Ok(None);
         }
@@ -64,14 +66,22 @@ fn regions(
     let lines = request.context[0]
         .saturating_add(request.context[1])
         .saturating_add(2);
-    let sizes: Vec<usize> = literals.iter().map(|literal| literal.len()).collect();
+    let sizes: Vec<usize> = literals
+        .iter()
+        .map(|literal| literal.len())
+        .collect();
     let mut ranges = blocks.places(
         chosen.clone(),
         lines.saturating_mul(LINE),
         request.numbered,
         &sizes,
     )?;
-    crossing(&mut blocks, &literals[chosen], request.numbered, &mut ranges)?;
+    crossing(
+        &mut blocks,
+        &literals[chosen],
+        request.numbered,
+        &mut ranges,
+    )?;
     if decodes_most(&blocks) {
         return Ok(None);
     }
@@ -123,7 +133,11 @@ fn crossing(
     numbered: bool,
     ranges: &mut Vec<Range<u64>>,
 ) -> Result<()> {
-    let longest = literals.iter().map(|literal| literal.len()).max().unwrap_or(0);
+    let longest = literals
+        .iter()
+        .map(|literal| literal.len())
+        .max()
+        .unwrap_or(0);
     for n in 1..blocks.len() {
         if blocks.is_whole(n - 1) || blocks.is_whole(n) {
             continue;

@@ -56,7 +56,14 @@ pub(super) fn whole_lines(
         let mut wanted = BTreeSet::new();
         for growing in &mut all {
             grow_back(growing, blocks, request.terminator, needed[0], &mut wanted);
-            grow_on(growing, blocks, request.terminator, needed[1], size, &mut wanted);
+            grow_on(
+                growing,
+                blocks,
+                request.terminator,
+                needed[1],
+                size,
+                &mut wanted,
+            );
             growing.reach = (2 * growing.reach).min(MOST);
         }
         if wanted.is_empty() {
@@ -72,13 +79,16 @@ pub(super) fn whole_lines(
         wanted.retain(|&(n, _)| !blocks.is_whole(n));
         blocks.read(wanted)?;
     }
-    Ok(all.into_iter().map(|growing| growing.range).collect())
+    Ok(all
+        .into_iter()
+        .map(|growing| growing.range)
+        .collect())
 }
 
 /// Maximum number of pieces that are read at a time for a place.
 const MOST: usize = 64;
 
-/// The blocks of which so much is wanted that decoding them is cheaper. A line may be as long as a
+/// The blocks that cost less to decode than to read the wanted pieces. A line may be as long as a
 /// block.
 fn cheaper_decoded(
     blocks: &LineBlocks,
@@ -116,7 +126,8 @@ fn grow_back(
         let last = (growing.range.start - 1 - raw.start) as usize;
         let Some((chunk, start)) = blocks.chunk(n, last) else {
             let chunk = last / CHUNK;
-            wanted.extend((chunk.saturating_sub(growing.reach - 1)..=chunk).map(|chunk| (n, chunk)));
+            wanted
+                .extend((chunk.saturating_sub(growing.reach - 1)..=chunk).map(|chunk| (n, chunk)));
             return;
         };
         let before = &chunk[..=last - start];

@@ -201,20 +201,22 @@ impl ContextLines {
             _ => Vec::new(),
         };
         let earlier = self.last_lines(&kept, wanted - here.count);
-        let mut number = number.saturating_sub(here.count + earlier.count);
+        let first = number.saturating_sub(here.count + earlier.count);
         let mut offset = part.offset - (kept.len() - earlier.start) as u64;
         if earlier.count == 0 {
             offset = part.offset + (from + here.start) as u64;
         }
-        let lines = [&kept[earlier.start..], &part.bytes[from + here.start..start]];
+        let lines = [
+            &kept[earlier.start..],
+            &part.bytes[from + here.start..start],
+        ];
         let terminator = self.terminator;
-        for line in lines
+        let lines = lines
             .into_iter()
-            .flat_map(|lines| split(lines, terminator))
-        {
+            .flat_map(|lines| split(lines, terminator));
+        for (number, line) in (first..).zip(lines) {
             self.print_context(line, offset, number, taker)?;
             offset += line.len() as u64;
-            number += 1;
         }
         Ok(())
     }
@@ -239,9 +241,7 @@ impl ContextLines {
     }
 
     fn mark_gap(&self, offset: u64, taker: &mut dyn LineTaker) -> io::Result<()> {
-        let is_gap = self
-            .printed_to
-            .is_some_and(|end| end != offset);
+        let is_gap = self.printed_to.is_some_and(|end| end != offset);
         match is_gap && self.size.is_asked_for() {
             true => taker.gap(),
             false => Ok(()),

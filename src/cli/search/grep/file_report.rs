@@ -1,8 +1,8 @@
 //! The report on one file: its lines, its numbers or its name, as the arguments ask for.
 //!
-//! A file is binary if it has a zero byte, as in GNU grep. Its first match is then told in a message,
-//! and the search ends. The lines that end before the window of that byte are text; a window has 96
-//! KiB.
+//! A file is binary if it has a zero byte, as in GNU grep. Its first match is then told in a
+//! message, and the search ends. The lines that end before the window of that byte are text; a
+//! window has 96 KiB.
 
 use crate::cli::arguments::grep_args::BinaryFiles;
 use crate::cli::files::input_name::Name;
@@ -34,10 +34,7 @@ impl Show {
 
     /// Returns true if one selected line is enough.
     pub(crate) fn ends_at_first(self) -> bool {
-        matches!(
-            self,
-            Show::NamesWith | Show::NamesWithout | Show::Nothing
-        )
+        matches!(self, Show::NamesWith | Show::NamesWithout | Show::Nothing)
     }
 }
 
@@ -159,9 +156,7 @@ impl<'r> FileReport<'r> {
     }
 
     fn note_zero(&mut self, part: &TextPart, found: &Found) {
-        let inside = found
-            .zero
-            .map(|at| part.offset + at as u64);
+        let inside = found.zero.map(|at| part.offset + at as u64);
         let zero = inside.or(part.zero_behind);
         if let Some(zero) = zero.filter(|_| self.zero.is_none() && self.scanner.wanted.binary) {
             self.zero = Some(zero);
@@ -175,9 +170,7 @@ impl<'r> FileReport<'r> {
         let Some(from) = self.binary_from else {
             return size;
         };
-        let from = from
-            .saturating_sub(part.offset)
-            .min(size as u64) as usize;
+        let from = from.saturating_sub(part.offset).min(size as u64) as usize;
         let line = memchr::memrchr(self.plan.form.terminator, &part.bytes[..from]);
         line.map_or(0, |end| end + 1)
     }
@@ -214,8 +207,7 @@ impl<'r> FileReport<'r> {
                 &mut lines
             }
         };
-        self.context
-            .take(part, found, bounds, taker)?;
+        self.context.take(part, found, bounds, taker)?;
         self.selected += of_text.min(left);
         if self.binary_from.is_some() {
             self.binary_matches = left > of_text && found.count > of_text;

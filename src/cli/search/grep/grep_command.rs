@@ -57,10 +57,7 @@ fn search_all(args: &GrepArgs) -> Result<Result<bool, Exit>> {
     let wanted = wanted(args, &plan);
     let indexed = indexed_search(args, &patterns, &plan, wanted);
     let scanner = LineScanner { matcher, wanted };
-    let options = args
-        .resources
-        .options()
-        .verify(args.input.verify);
+    let options = args.resources.options().verify(args.input.verify);
     let mut grep = Grep {
         args,
         talk: args.talk(),
@@ -284,16 +281,16 @@ impl Grep<'_> {
                 self.stats += outcome.stats;
                 if outcome.binary_matches && self.plan.show == Show::Lines {
                     let _ = self.out.flush();
-                    self.talk
-                        .say(name, "binary file matches");
+                    self.talk.say(name, "binary file matches");
                 }
             }
             Err(e) => {
                 if !self.out.has_failed() {
                     let _ = self.out.flush();
                 }
-                let is_silent =
-                    self.args.show.no_messages && matches!(e, Error::Io(_)) && !self.out.has_failed();
+                let is_silent = self.args.show.no_messages
+                    && matches!(e, Error::Io(_))
+                    && !self.out.has_failed();
                 let exit = match is_silent {
                     true => Exit::from(&e),
                     false => console::fail_with(&e, name, Activity::Reading),
@@ -365,14 +362,11 @@ impl SourceSearch<'_, '_> {
         {
             return Ok(());
         }
-        source.read_beside(self.threads);
+        if matches!(content, Content::Bwz) {
+            source.read_beside(self.threads);
+        }
         let input = Cursor::new(start).chain(source);
-        let mut search = TextSearch::new(
-            self.queue,
-            self.report,
-            self.longest_line,
-            is_live,
-        );
+        let mut search = TextSearch::new(self.queue, self.report, self.longest_line, is_live);
         match content {
             Content::Plain => search.read_from(input)?,
             Content::Foreign(format) => {

@@ -109,7 +109,9 @@ pub(crate) fn matcher(patterns: &GrepPatterns, args: &PatternArgs) -> Result<Reg
         .whole_line(args.line && !args.null_data);
     if args.null_data {
         // Each line is matched on its own, so that line feeds within it are like other bytes.
-        builder.multi_line(false).dot_matches_new_line(true);
+        builder
+            .multi_line(false)
+            .dot_matches_new_line(true);
     } else {
         builder
             .multi_line(true)
@@ -128,4 +130,3 @@ fn complaint(text: &str, args: &PatternArgs) -> String {
     };
     format!("{text}{hint}")
 }
-

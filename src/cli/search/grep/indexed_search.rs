@@ -71,9 +71,8 @@ impl IndexedSearch {
         let [set] = &self.literals.sets[..] else {
             return Ok(None);
         };
-        let counts_matches = self.show == Show::CountMatches
-            && self.wanted.limit == u64::MAX
-            && cannot_overlap(set);
+        let counts_matches =
+            self.show == Show::CountMatches && self.wanted.limit == u64::MAX && cannot_overlap(set);
         if !self.literals.are_matches || !(self.show.ends_at_first() || counts_matches) {
             return Ok(None);
         }
@@ -97,7 +96,10 @@ fn cannot_overlap(set: &LiteralSet) -> bool {
 
 /// A step of the search of regions.
 enum Step {
-    Begin { offset: u64, first_line: Option<u64> },
+    Begin {
+        offset: u64,
+        first_line: Option<u64>,
+    },
     Text(Vec<u8>),
     Block(u64),
     End,

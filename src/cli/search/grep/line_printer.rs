@@ -78,12 +78,7 @@ impl LinePrinter<'_> {
         writeln!(self.out, "{count}")
     }
 
-    fn line(
-        &mut self,
-        line: &Line,
-        separator: &[u8],
-        matches: &[Range<usize>],
-    ) -> io::Result<()> {
+    fn line(&mut self, line: &Line, separator: &[u8], matches: &[Range<usize>]) -> io::Result<()> {
         self.prefix(line.number, line.offset, separator)?;
         let text = self.scanner.unterminated(line.bytes);
         let mut at = 0;
@@ -100,7 +95,11 @@ impl LinePrinter<'_> {
     }
 
     fn matches_alone(&mut self, line: &Line) -> io::Result<()> {
-        for found in line.matches.iter().filter(|found| !found.is_empty()) {
+        for found in line
+            .matches
+            .iter()
+            .filter(|found| !found.is_empty())
+        {
             let range = found.start - line.start..found.end - line.start;
             self.prefix(line.number, line.offset + range.start as u64, b":")?;
             self.colored(MATCH, &line.bytes[range])?;

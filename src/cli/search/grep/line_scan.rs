@@ -237,10 +237,13 @@ impl LineScanner {
 
     fn count_matches(&self, line: &[u8]) -> u64 {
         let mut count = 0;
-        found_by(self.matcher.find_iter(self.unterminated(line), |_| {
-            count += 1;
-            true
-        }));
+        found_by(
+            self.matcher
+                .find_iter(self.unterminated(line), |_| {
+                    count += 1;
+                    true
+                }),
+        );
         count
     }
 

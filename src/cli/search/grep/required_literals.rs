@@ -110,11 +110,8 @@ impl Strings {
 
     /// The sets of which each match contains a member.
     fn into_sets(self) -> Vec<LiteralSet> {
-        let exact = self.exact.filter(|set| is_useful(set));
-        self.required
-            .into_iter()
-            .chain(exact)
-            .collect()
+        let exact = self.exact.filter(is_useful);
+        self.required.into_iter().chain(exact).collect()
     }
 }
 
@@ -213,11 +210,9 @@ fn joined(parts: impl Iterator<Item = Strings>) -> Strings {
             None => {
                 is_whole = false;
                 let next = part.exact.clone();
-                all.required
-                    .extend(part.required);
+                all.required.extend(part.required);
                 let ended = std::mem::replace(&mut run, next.unwrap_or_else(|| vec![Vec::new()]));
-                all.required
-                    .extend(Some(ended).filter(is_useful));
+                all.required.extend(Some(ended).filter(is_useful));
             }
         }
     }
@@ -225,8 +220,7 @@ fn joined(parts: impl Iterator<Item = Strings>) -> Strings {
         all.exact = Some(run);
         all.is_plain = is_plain;
     } else {
-        all.required
-            .extend(Some(run).filter(is_useful));
+        all.required.extend(Some(run).filter(is_useful));
     }
     all
 }
@@ -250,7 +244,9 @@ fn either(parts: Vec<Strings>) -> Strings {
     for part in &parts {
         is_plain &= part.is_plain;
         exact = match (exact, &part.exact) {
-            (Some(all), Some(set)) if all.len() + set.len() <= SET => Some([all, set.clone()].concat()),
+            (Some(all), Some(set)) if all.len() + set.len() <= SET => {
+                Some([all, set.clone()].concat())
+            }
             _ => None,
         };
     }

@@ -95,7 +95,9 @@ impl ScanQueue {
         }
         let jobs = match &self.jobs {
             Some(jobs) => jobs,
-            None => self.jobs.insert(start(&self.scanner, self.threads)),
+            None => self
+                .jobs
+                .insert(start(&self.scanner, self.threads)),
         };
         if let Err(refused) = jobs.send((part, reply)) {
             let (part, reply) = refused.0;

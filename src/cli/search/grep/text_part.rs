@@ -25,6 +25,9 @@ impl TextPart {
 /// Bytes of a part, unless a line is longer.
 const PART: usize = 1 << 20;
 
+/// Bytes that are read at once.
+const READ: usize = 256 << 10;
+
 /// Bytes of a window. A zero byte makes the lines binary that end in its window and behind it. This
 /// is the size of GNU grep's buffer, so that as many lines before a zero byte are text as there.
 const WINDOW: u64 = 96 << 10;
@@ -39,6 +42,8 @@ pub(crate) struct PartCutter {
     terminator: u8,
     /// Bytes that are not yet in a part.
     pending: Vec<u8>,
+    /// Bytes that were just read.
+    buffer: Vec<u8>,
     /// Offset of `pending` in the text.
     offset: u64,
     /// Number of the first line of the next part, if it is known.
@@ -55,6 +60,7 @@ impl PartCutter {
         PartCutter {
             terminator,
             pending: Vec::new(),
+            buffer: Vec::new(),
             offset: 0,
             first_line: None,
             searched: 0,
@@ -77,20 +83,16 @@ impl PartCutter {
             .saturating_sub(self.pending.len())
             .max(PART / 4);
         let count = bytes.len().min(room);
-        self.pending.reserve(PART);
         self.pending.extend_from_slice(&bytes[..count]);
         Ok((count, self.cut_if_full()?))
     }
 
     /// Reads from `source` once. Returns the number of bytes, and a part if one is complete.
     pub(crate) fn read(&mut self, source: &mut impl Read) -> io::Result<(usize, Option<TextPart>)> {
-        let len = self.pending.len();
+        self.buffer.resize(READ, 0);
+        let count = source.read(&mut self.buffer)?;
         self.pending
-            .resize((len + PART / 4).max(PART), 0);
-        let read = source.read(&mut self.pending[len..]);
-        let count = *read.as_ref().unwrap_or(&0);
-        self.pending.truncate(len + count);
-        read?;
+            .extend_from_slice(&self.buffer[..count]);
         Ok((count, self.cut_if_full()?))
     }
 
@@ -98,7 +100,8 @@ impl PartCutter {
         if self.pending.len() < PART {
             return Ok(None);
         }
-        let windows_end = (window_of(self.offset + self.pending.len() as u64) - self.offset) as usize;
+        let windows_end =
+            (window_of(self.offset + self.pending.len() as u64) - self.offset) as usize;
         let part = self.cut_before(windows_end);
         if part.is_none() && self.pending.len() as u64 > self.most {
             return Err(io::Error::new(
@@ -122,7 +125,8 @@ impl PartCutter {
         let end = from + found? + 1;
         let zero = memchr::memchr(0, &self.pending[end..place]);
         let zero = zero.map(|at| self.offset + (end + at) as u64);
-        let rest = self.pending[end..].to_vec();
+        let mut rest = Vec::with_capacity(self.pending.len().min(PART + READ));
+        rest.extend_from_slice(&self.pending[end..]);
         self.searched = place - end;
         let part = self.take(rest);
         Some(TextPart {
@@ -147,5 +151,81 @@ impl PartCutter {
             first_line: self.first_line.take(),
             zero_behind: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cuts a text that comes in pieces of `size` bytes.
+    fn parts(text: &[u8], size: usize, is_read: bool) -> Vec<TextPart> {
+        let mut cutter = PartCutter::new(b'\n', u64::MAX);
+        let mut parts = Vec::new();
+        for mut piece in text.chunks(size) {
+            while !piece.is_empty() {
+                let (count, part) = match is_read {
+                    true => (0, cutter.read(&mut piece).unwrap().1),
+                    false => cutter.add(piece).unwrap(),
+                };
+                piece = &piece[count..];
+                parts.extend(part);
+            }
+        }
+        parts.extend(cutter.finish());
+        parts
+    }
+
+    #[test]
+    fn parts_are_whole_lines_in_order() {
+        let mut text = Vec::new();
+        for n in 0..60_000_usize {
+            text.extend(vec![b'a'; n * 7919 % 97]);
+            text.push(b'\n');
+        }
+        text.extend(vec![b'b'; 3 << 20]);
+        text.extend(b"\nend");
+        for (size, is_read) in [
+            (1000, true),
+            (1 << 19, false),
+            (1 << 24, true),
+            (1 << 24, false),
+        ] {
+            let parts = parts(&text, size, is_read);
+            let (last, others) = parts.split_last().unwrap();
+            assert!(others.len() > 2 && last.bytes.ends_with(b"end"));
+            let mut offset = 0;
+            for part in &parts {
+                assert_eq!(part.offset, offset);
+                offset = part.end();
+            }
+            assert!(
+                others
+                    .iter()
+                    .all(|part| part.bytes.ends_with(b"\n"))
+            );
+            let bytes: Vec<&[u8]> = parts.iter().map(|part| &part.bytes[..]).collect();
+            assert!(bytes.concat() == text);
+        }
+    }
+
+    /// The bytes behind a part that belong to its last window are looked at for a zero byte.
+    #[test]
+    fn a_zero_byte_behind_a_part_is_told() {
+        let mut text = vec![b'\n'; PART];
+        let window = window_of(text.len() as u64 + 1) as usize;
+        text.extend(vec![b'x'; PART]);
+        text[window - 10..window].fill(b'x');
+        text[window - 3] = 0;
+        let zero = parts(&text, text.len(), false)[0].zero_behind;
+        assert_eq!(zero, Some(window as u64 - 3));
+    }
+
+    #[test]
+    fn a_line_beyond_the_limit_is_an_error() {
+        let mut cutter = PartCutter::new(b'\n', 2 << 20);
+        let line = vec![b'x'; 1 << 18];
+        let added = (0..16).map(|_| cutter.add(&line));
+        assert!(added.into_iter().any(|added| added.is_err()));
     }
 }
