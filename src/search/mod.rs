@@ -103,7 +103,8 @@
 //!
 //! # Absent
 //! A match has at most one mismatch, and no insertions or deletions. There are no regular
-//! expressions. A search never writes an index for a file that has none.
+//! expressions: the command has them, and asks `lines` for the lines that can match. A search never
+//! writes an index for a file that has none.
 
 mod absent_names;
 mod block_front;

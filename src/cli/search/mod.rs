@@ -1,5 +1,5 @@
-//! Count, locate, extract, and the printing of matches. The searches themselves are in the library;
-//! here the patterns are read and the results are formatted.
+//! Grep, count, locate, extract, and the printing of matches. The searches of bytes and sequences
+//! are in the library; here the patterns are read and the results are formatted.
 //!
 //! Patterns are searched in batches. While one batch is searched, the next one is read and the
 //! previous one is printed. The patterns are read again for each file, so that only a few batches

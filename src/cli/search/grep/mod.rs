@@ -2,6 +2,11 @@
 //! files; each file gives its text in parts; parts are scanned side by side; and what is found is
 //! reported in order.
 //!
+//! A .bwz file with an index of bytes is asked first (`indexed_search`): the literals that the
+//! expression requires (`required_literals`) are counted and located, and the library names the
+//! regions of lines that can match (`Archive::find_lines`). These are scanned like any text. The
+//! library also decides when scanning all of the file costs less.
+//!
 //! A *part* is a number of whole lines with their offset in the text. The scanner (`line_scan`) and
 //! the printers know nothing of where a part comes from: a plain file, a decoder, or an index that
 //! named the lines.
