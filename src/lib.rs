@@ -32,7 +32,7 @@
 //! | `frame` | the bytes on disk and nothing else: chapters 2 to 8 and 10 of FORMAT.md |
 //! | `engine` | all steps of a block, raw <-> coded, and the choice of CPU or GPU for it: pipeline, leases of GPUs, memory plan |
 //! | `stream` | [`compress()`], [`Encoder`], [`decompress()`], [`Decoder`]: thin interfaces to `engine` |
-//! | `search` | patterns in files, on disk and in memory, with an index or without; records and their bases |
+//! | `search` | patterns in files, on disk and in memory, with an index or without; lines around literals; records and their bases |
 //! | `archive` | random access to a file: [`Archive`]; the intact blocks of a damaged one: [`recover()`] |
 //! | `analysis` | suffix and LCP arrays ([`lcp`]), repeats in a collection of files ([`repeats`]), common parts of sequences ([`overlap`]) |
 //! | [`papers`] | the algorithms of the papers as written, for comparison; no other room of the library uses it, the command runs it for `bench --sort` |
@@ -162,7 +162,9 @@ pub use options::{
     DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Letters, MAX_BLOCK_SIZE, MAX_THREADS, Note, Options,
     StreamCheck,
 };
-pub use search::{Matches, Place, ReadCost, RecordInfo, Searcher};
+pub use search::{
+    LinePiece, LineRegion, LineRequest, Matches, Place, ReadCost, RecordInfo, Searcher,
+};
 pub use stream::compress::{Encoder, Summary, compress};
 pub use stream::decompress::{Decoder, decompress};
 pub use stream::private_frame::private_frame;

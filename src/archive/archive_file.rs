@@ -151,7 +151,8 @@ impl<R: Read + Seek + Send> Archive<R> {
         }
         let mut pos = wanted[0].raw.start;
         let cost = cost_of(wanted);
-        self.restore_blocks(first..end, |block, listener, number| {
+        let numbers: Vec<u64> = (first as u64..end as u64).collect();
+        self.restore_blocks(&numbers, |block, listener, number| {
             let end = pos + block.raw.len() as u64;
             let part = range.start.max(pos) - pos..range.end.min(end) - pos;
             pos = end;
@@ -163,36 +164,41 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(cost)
     }
 
-    /// Restores the blocks of a range of numbers, at least one, and gives each to `take` in order,
-    /// with its number.
+    /// Restores blocks and gives each to `take` in order, with its number. The numbers ascend.
     pub(super) fn restore_blocks(
         &mut self,
-        numbers: Range<usize>,
+        numbers: &[u64],
         mut take: impl FnMut(RestoredBlock, &Listener, u64) -> Result<()>,
     ) -> Result<()> {
-        let first = numbers.start as u64;
-        let wanted = &self.contents.blocks[numbers];
+        let blocks = &self.contents.blocks;
+        let raw_size = |number: u64| {
+            let raw = &blocks[number as usize].raw;
+            raw.end - raw.start
+        };
+        let Some(&largest) = numbers
+            .iter()
+            .max_by_key(|&&number| raw_size(number))
+        else {
+            return Ok(());
+        };
         let input = &mut self.input;
-        let coded = wanted.iter().zip(first..);
         let listener = &self.options.run.listener;
-        let coded = coded
-            .map(|(info, n)| listener.time(n, Step::Read, || contents::read_block(input, info, n)));
-        let size = |block: &BlockInfo| block.raw.end - block.raw.start;
-        let (number, largest) = (first..)
-            .zip(wanted)
-            .max_by_key(|(_, block)| size(block))
-            .expect("not empty");
-        let options = self
-            .options
-            .for_work(wanted.iter().map(size).sum());
+        let coded = numbers.iter().map(|&number| {
+            let info = &blocks[number as usize];
+            listener.time(number, Step::Read, || {
+                contents::read_block(input, info, number)
+            })
+        });
+        let all = numbers.iter().map(|&number| raw_size(number));
+        let options = self.options.for_work(all.sum());
         let pool = Arc::new(thread_pool::pool(&options)?);
-        let started = decode::start(size(largest), &pool, &Spare::default(), &options);
-        let pipeline = started.map_err(|e| e.at(number, largest.coded.start))?;
-        let mut next = first;
+        let started = decode::start(raw_size(largest), &pool, &Spare::default(), &options);
+        let start = blocks[largest as usize].coded.start;
+        let pipeline = started.map_err(|e| e.at(largest, start))?;
+        let mut next = numbers.iter();
         let write = |block| {
-            take(block, listener, next)?;
-            next += 1;
-            Ok(())
+            let number = next.next().expect("as many come as went");
+            take(block, listener, *number)
         };
         pipeline.run(coded, write, || listener.failed())
     }

@@ -217,7 +217,7 @@ impl<R: Read + Seek + Send> Lines<'_, R> {
                 .check_supported_in(&block.raw)?;
             let mut restored = None;
             self.archive
-                .restore_blocks(number..number + 1, |block, _, _| {
+                .restore_blocks(&[number as u64], |block, _, _| {
                     restored = Some(block.raw);
                     Ok(())
                 })?;

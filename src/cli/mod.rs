@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `arguments` | the words of the command line, of `BWZ_OPT` and of argv\[0\]; help |
 //! | `files` | compress, decompress, test, list, cat, head, tail, recover: files in, files out |
-//! | `search` | count, locate, extract, and the printing of matches |
+//! | `search` | grep, count, locate, extract, and the printing of matches |
 //! | `analysis` | repeats and overlap |
 //! | `report` | messages, events, progress, exit codes |
 //! | `bench`, `devices_command` | one command each |
@@ -43,6 +43,7 @@ use report::console;
 use report::exit::Exit;
 use search::count_locate;
 use search::extract_command;
+use search::grep::grep_command;
 use std::env;
 use std::process::ExitCode;
 
@@ -72,7 +73,7 @@ fn run() -> Exit {
         Err(e) if !e.use_stderr() => usage::help(&e),
         Err(e) => match command {
             Some(word)
-                if ["count", "locate", "repeats"]
+                if ["count", "locate", "grep", "repeats"]
                     .iter()
                     .any(|name| word == *name) =>
             {
@@ -94,6 +95,7 @@ fn dispatch(cli: Cli, line: &Words) -> Exit {
         Some(Command::Count(args)) => count_locate::count(&args),
         Some(Command::Locate(args)) => count_locate::locate(&args),
         Some(Command::Extract(args)) => extract_command::run(&args),
+        Some(Command::Grep(args)) => grep_command::run(&args),
         Some(Command::Repeats(args)) => repeats_command::run(&args),
         Some(Command::Overlap(args)) => overlap_command::run(&args),
         Some(Command::Recover(args)) => recover_command::run(&args),

@@ -43,6 +43,8 @@
 //! | 1/8 | candidates that may turn out not to be matches (`section_search`) |
 //! | 1/16 | layouts that are kept (`sections`) |
 //! | 1/2 | the layout that is being read (`sequence_block`) |
+//! | 1/4 | decoded slices of all blocks in which lines are found (`lines::line_blocks`) |
+//! | 1/8 | tables of those blocks that stay open (`lines::line_blocks`) |
 //!
 //! `engine::memory` plans the memory for decoding a block. Results are checked against the limit
 //! where they are made.

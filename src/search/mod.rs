@@ -73,6 +73,7 @@
 //! | `sample_sweep` | many rows of it, located together |
 //! | `record_tables` | the names and numbers of all records, from tables or from blocks |
 //! | `absent_names` | names that no record has |
+//! | `lines` | the lines around literals, for a search by expressions |
 //! | `record_info` | one record, with its name and numbers |
 //! | `records` | places in records, and the bases of these |
 //! | `mismatches` | matches with at most one mismatch |
@@ -102,7 +103,8 @@
 //!
 //! # Absent
 //! A match has at most one mismatch, and no insertions or deletions. There are no regular
-//! expressions. A search never writes an index for a file that has none.
+//! expressions: the command has them, and asks `lines` for the lines that can match. A search never
+//! writes an index for a file that has none.
 
 mod absent_names;
 mod block_front;
@@ -121,6 +123,7 @@ mod find_in_block;
 mod folded_patterns;
 mod kept_blocks;
 mod letter_classes;
+mod lines;
 mod loaded_index;
 mod memory_policy;
 mod mismatches;
@@ -148,6 +151,7 @@ pub(crate) use block_ranges::text_range;
 pub(crate) use byte_block::ByteBlock;
 pub(crate) use file_block::FileBlock;
 pub(crate) use file_search::FileSearch;
+pub use lines::{LinePiece, LineRegion, LineRequest};
 pub(crate) use memory_policy::Task;
 pub(crate) use open_block::{BlockJob, OpenBlock, OpenIndex};
 pub(crate) use pattern_stream::PatternStream;

@@ -100,6 +100,19 @@ impl BlockCost {
         self.serial(work) as f64 * (slice + QUERY) < restored
     }
 
+    /// Returns true if walks of `steps` steps in all cost less than decoding and restoring the
+    /// block. They share slices, which are kept as far as there is room.
+    pub(crate) fn pays_for_walks(&self, steps: u64) -> bool {
+        let slices = self.slices.max(1) as f64;
+        let steps = steps as f64;
+        let size = self.text_size as f64;
+        let slice = SLICE + (self.decode_all() + size * INDEX) / slices;
+        let kept = (self.room as f64 / size.max(1.0)).min(1.0);
+        let different = slices * (1.0 - (-steps / slices).exp());
+        let walks = (kept * different + (1.0 - kept) * steps) * slice + steps * QUERY;
+        walks < self.decode_all() + size * RESTORE
+    }
+
     /// Returns true if `rows` rows are located by walks from all samples, not from each row.
     pub(crate) fn is_swept(&self, rows: u64) -> bool {
         rows.saturating_mul(self.steps_to_sample) > self.text_size

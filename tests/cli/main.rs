@@ -16,6 +16,7 @@ mod devices;
 #[path = "../common/draft_8.rs"]
 mod draft_8;
 mod files;
+mod grep;
 mod habits;
 mod indexed;
 mod limits;

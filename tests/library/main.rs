@@ -9,6 +9,7 @@ mod bombs;
 mod damage;
 mod devices;
 mod examples;
+mod find_lines;
 mod foreign;
 mod holes;
 mod lcp_devices;

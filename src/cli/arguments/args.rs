@@ -3,6 +3,8 @@
 
 use crate::cli::arguments::block_args::BlockSize;
 use crate::cli::arguments::content_args::ContentArgs;
+use crate::cli::arguments::grep_args::GrepArgs;
+use crate::cli::arguments::grep_help::GREP_HELP;
 use crate::cli::arguments::overlap_args::{OVERLAP_HELP, OverlapArgs};
 use crate::cli::arguments::part_args::{CAT_HELP, CatArgs, HeadArgs, TailArgs};
 use crate::cli::arguments::repeats_args::{REPEATS_HELP, RepeatsArgs};
@@ -56,6 +58,7 @@ impl Cli {
             Some(Command::Cat(args)) => (&args.resources, args.talk),
             Some(Command::Head(args)) => (&args.resources, args.talk),
             Some(Command::Tail(args)) => (&args.resources, args.talk),
+            Some(Command::Grep(args)) => (&args.resources, args.talk()),
             Some(Command::Count(args)) => (&args.resources, args.talk),
             Some(Command::Locate(args)) => (&args.search.resources, args.search.talk),
             Some(Command::Extract(args)) => (&args.resources, args.talk),
@@ -92,8 +95,8 @@ SIZE is a number of bytes, or of K, M, G or T, which are powers of 1024 (KiB and
 
 Exit codes: 0 success; 1 a failure outside of the data (files, memory, device, arguments, a file or \
 a block that another release reads), or an input that changed while it was read; 2 damaged input; \
-3 a bug in bwz. With several files, the worst code counts. The codes of count, locate and repeats \
-are those of grep: 0 found, 1 not found, 2 any trouble, 3 a bug.
+3 a bug in bwz. With several files, the worst code counts. The codes of grep, count, locate and \
+repeats are those of GNU grep: 0 found, 1 not found, 2 any trouble, 3 a bug.
 
 The empty pattern occurs at every position and at the end.
 
@@ -109,6 +112,14 @@ pub(crate) enum Command {
     Head(HeadArgs),
     /// Write the last lines or bytes of compressed files
     Tail(TailArgs),
+    /// Print the lines that match expressions, of compressed files and others
+    #[command(
+        after_long_help = GREP_HELP,
+        args_override_self = true,
+        disable_help_flag = true,
+        override_usage = "bwz grep [OPTIONS] PATTERN [FILE]...\n       bwz grep [OPTIONS] -e PATTERN... -f FILE... [FILE]..."
+    )]
+    Grep(Box<GrepArgs>),
     /// Count the occurrences of patterns in compressed files
     #[command(after_long_help = COUNT_HELP)]
     Count(SearchArgs),

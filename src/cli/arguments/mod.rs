@@ -7,6 +7,7 @@
 //! | `block_args` | block sizes and levels |
 //! | `content_args` | what a compressed file says about its content |
 //! | `part_args` | cat, head, tail |
+//! | `grep_args`, `grep_help` | grep, and the end of its help |
 //! | `search_args` | count, locate, extract |
 //! | `search_help` | the end of the help of the searches |
 //! | `overlap_args` | overlap |
@@ -24,6 +25,8 @@ pub(crate) mod block_args;
 pub(crate) mod content_args;
 pub(crate) mod environment;
 pub(crate) mod foreign_flags;
+pub(crate) mod grep_args;
+pub(crate) mod grep_help;
 pub(crate) mod man_and_completions;
 pub(crate) mod overlap_args;
 pub(crate) mod part_args;

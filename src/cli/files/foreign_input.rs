@@ -1,9 +1,12 @@
-//! The content of an input that another compressor made, for `--decompress-input`: all members of
-//! gzip and bgzip, or all frames of zstd, one after the other.
+//! The content of an input that another compressor made, for `--decompress-input` and `grep`: all
+//! members of gzip and bgzip, all streams of bzip2 and xz, or all frames of zstd, one after the
+//! other.
 
 use crate::cli::files::known_formats::Format;
 use bwz::Error;
+use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
+use liblzma::bufread::XzDecoder;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -31,7 +34,7 @@ pub(crate) struct State {
 }
 
 impl<'r> ForeignInput<'r> {
-    /// Opens an input. `format` must be one that can be read ([`Format::is_read`]).
+    /// Opens an input.
     pub(crate) fn open(input: impl Read + Send + 'r, format: Format) -> io::Result<Self> {
         let state = Arc::<State>::default();
         let input = Taken {
@@ -40,7 +43,9 @@ impl<'r> ForeignInput<'r> {
         };
         let content: Box<dyn Read + Send + 'r> = match format {
             Format::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(input)?),
-            _ => Box::new(MultiGzDecoder::new(input)),
+            Format::Gzip => Box::new(MultiGzDecoder::new(input)),
+            Format::Bzip2 => Box::new(MultiBzDecoder::new(input)),
+            Format::Xz => Box::new(XzDecoder::new_multi_decoder(input)),
         };
         Ok(ForeignInput {
             content,

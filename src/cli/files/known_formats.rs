@@ -17,7 +17,7 @@ pub(crate) enum Format {
 }
 
 /// Bytes that are enough to identify any format.
-const LONGEST_MAGIC: u64 = 6;
+pub(crate) const LONGEST_MAGIC: u64 = 10;
 
 /// Endings of names of compressed files, each with the ending of the name of the content.
 const SUFFIXES: [(&str, &str); 7] = [
@@ -32,10 +32,10 @@ const SUFFIXES: [(&str, &str); 7] = [
 
 impl Format {
     /// Returns the format of a file that begins with these bytes, if it is known.
-    fn of(start: &[u8]) -> Option<Format> {
+    pub(crate) fn of(start: &[u8]) -> Option<Format> {
         match start {
             [0x1F, 0x8B, 8, ..] => Some(Format::Gzip),
-            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Format::Bzip2),
+            [b'B', b'Z', b'h', b'1'..=b'9', rest @ ..] if begins_bzip2(rest) => Some(Format::Bzip2),
             [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some(Format::Xz),
             [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => {
                 Some(Format::Zstd)
@@ -91,6 +91,16 @@ impl Format {
     }
 }
 
+/// True for the bytes after the first four of bzip2: the digits of pi for a block, or those of its
+/// square root for the end. Text may begin with the first four.
+fn begins_bzip2(bytes: &[u8]) -> bool {
+    const BLOCK: [u8; 6] = [0x31, 0x41, 0x59, 0x26, 0x53, 0x59];
+    const END: [u8; 6] = [0x17, 0x72, 0x45, 0x38, 0x50, 0x90];
+    [BLOCK, END]
+        .iter()
+        .any(|magic| bytes.len() >= 3 && (bytes.starts_with(magic) || magic.starts_with(bytes)))
+}
+
 /// Returns the name of the content of a compressed file, without the suffix of the compressor.
 pub(crate) fn name_inside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().as_bytes();
@@ -132,6 +142,7 @@ mod tests {
             b"\x1F\x8B",
             b"BZh0",
             b"BZ",
+            b"BZh1 is text",
             b"\xFD7zXZ",
             b">chr1",
             b"\xF7bwz",
@@ -160,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_peek_leaves_all_bytes() {
-        for text in ["", "abc", "BZh9 and more than a few bytes"] {
+        for text in ["", "abc", "BZh91AY&SY and more than a few bytes"] {
             let (format, mut input) = peek(text.as_bytes()).unwrap();
             let mut read = String::new();
             input.read_to_string(&mut read).unwrap();

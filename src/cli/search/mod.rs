@@ -1,5 +1,5 @@
-//! Count, locate, extract, and the printing of matches. The searches themselves are in the library;
-//! here the patterns are read and the results are formatted.
+//! Grep, count, locate, extract, and the printing of matches. The searches of bytes and sequences
+//! are in the library; here the patterns are read and the results are formatted.
 //!
 //! Patterns are searched in batches. While one batch is searched, the next one is read and the
 //! previous one is printed. The patterns are read again for each file, so that only a few batches
@@ -26,11 +26,13 @@
 //! | `sam_lines` | lines of SAM |
 //! | `mate_pairs` | two mates in SAM |
 //! | `unique_names` | names that must be unique in an output |
+//! | `grep` | the command grep: lines that match expressions |
 
 pub(crate) mod ambiguity_codes;
 pub(crate) mod count_locate;
 pub(crate) mod extract_command;
 pub(crate) mod extract_regions;
+pub(crate) mod grep;
 pub(crate) mod match_lines;
 mod match_pieces;
 pub(crate) mod match_printer;

@@ -1,0 +1,387 @@
+//! `bwz grep`: finds lines that match expressions, in compressed files and others.
+//!
+//! | | call | job |
+//! |--:|---|---|
+//! | 1 | [`run`] | reads the patterns, goes through the files |
+//! | 2 | `Grep::file` | opens a file, chooses how it is searched |
+//! | 3 | `TextSearch` (`text_search`) | cuts a text into parts, scans and reports them |
+
+use crate::cli::arguments::grep_args::{BinaryFiles, GrepArgs, ShowArgs, When};
+use crate::cli::arguments::shared_args::Talk;
+use crate::cli::arguments::size;
+use crate::cli::files::foreign_input::ForeignInput;
+use crate::cli::files::input::{InputSource, OpenInput, is_same};
+use crate::cli::files::input_name::Name;
+use crate::cli::files::known_formats::{Format, LONGEST_MAGIC};
+use crate::cli::files::stoppable_input::Stop;
+use crate::cli::report::console::{self, Activity};
+use crate::cli::report::event_lines::EventLines;
+use crate::cli::report::exit::Exit;
+use crate::cli::search::grep::context_lines::ContextSize;
+use crate::cli::search::grep::file_report::{FileOutcome, FileReport, ReportPlan, Show};
+use crate::cli::search::grep::grep_output::GrepOutput;
+use crate::cli::search::grep::grep_patterns::{self, GrepPatterns};
+use crate::cli::search::grep::indexed_search::{self, IndexedAnswer, IndexedSearch};
+use crate::cli::search::grep::json_messages::{self, JsonStats};
+use crate::cli::search::grep::line_printer::LineForm;
+use crate::cli::search::grep::line_scan::{LineScanner, Wanted};
+use crate::cli::search::grep::required_literals::{self, Reading};
+use crate::cli::search::grep::scan_queue::ScanQueue;
+use crate::cli::search::grep::searched_files;
+use crate::cli::search::grep::text_search::TextSearch;
+use bwz::{Archive, Error, MAGIC, Options, Result};
+use std::fs::File;
+use std::io::{Cursor, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Searches all files.
+pub(crate) fn run(args: &GrepArgs) -> Exit {
+    match search_all(args) {
+        Ok(found) => Exit::of_search(found),
+        Err(e) => Exit::of_search(Err(console::fail(&e))),
+    }
+}
+
+/// Returns whether anything was found, or the code of the worst error of a file.
+fn search_all(args: &GrepArgs) -> Result<Result<bool, Exit>> {
+    let started = Instant::now();
+    let patterns = grep_patterns::gather(args)?;
+    let matcher = grep_patterns::matcher(&patterns, &args.pattern)?;
+    let out = GrepOutput::open()?;
+    let plan = plan(args, &patterns.files, out.is_terminal());
+    if plan.max_count == 0 && plan.show != Show::NamesWithout {
+        return Ok(Ok(false));
+    }
+    let wanted = wanted(args, &plan);
+    let indexed = indexed_search(args, &patterns, &plan, wanted);
+    let scanner = LineScanner { matcher, wanted };
+    let options = args.resources.options().verify(args.input.verify);
+    let mut grep = Grep {
+        args,
+        talk: args.talk(),
+        event_lines: EventLines::default(),
+        queue: ScanQueue::new(scanner.clone(), args.resources.thread_count()),
+        scanner,
+        plan,
+        indexed,
+        options,
+        out,
+        found: false,
+        stats: JsonStats::default(),
+        worst: Exit::Fine,
+    };
+    searched_files::each(&patterns.files, args, |name, given| {
+        let done = given.and_then(|()| grep.file(&name));
+        grep.note(&name, done);
+        let has_answer = grep.found && grep.plan.show == Show::Nothing;
+        !has_answer && !grep.out.has_failed()
+    })?;
+    if grep.plan.show == Show::Json {
+        json_messages::summary(&grep.stats, started.elapsed(), &mut grep.out)?;
+    }
+    if !grep.out.has_failed() {
+        grep.out.flush()?;
+    }
+    let has_answer = grep.found && grep.plan.show == Show::Nothing;
+    Ok(match grep.worst {
+        Exit::Fine => Ok(grep.found),
+        _ if has_answer => Ok(true),
+        worst => Err(worst),
+    })
+}
+
+/// The output that the arguments ask for.
+fn plan(args: &GrepArgs, files: &[PathBuf], is_terminal: bool) -> ReportPlan {
+    let show = &args.show;
+    let several = args.is_recursive() || files.len() > 1;
+    let color = match show.color {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty()),
+    };
+    let what = shown(show);
+    ReportPlan {
+        show: what,
+        form: LineForm {
+            with_filename: show.with_filename || several && !show.no_filename,
+            line_number: show.line_number || what == Show::Json && !show.no_line_number,
+            byte_offset: show.byte_offset,
+            only_matching: show.only_matching,
+            null: show.null,
+            color,
+            line_buffered: show.line_buffered || is_terminal,
+            inverted: args.pattern.invert_match,
+            terminator: if args.pattern.null_data { 0 } else { b'\n' },
+        },
+        context: ContextSize {
+            before: args.context.before(),
+            after: args.context.after(),
+        },
+        max_count: show.max_count.unwrap_or(u64::MAX),
+        binary_files: args.input.binary_files(),
+    }
+}
+
+fn shown(args: &ShowArgs) -> Show {
+    match args {
+        ShowArgs { quiet: true, .. } => Show::Nothing,
+        ShowArgs {
+            files_with_matches: true,
+            ..
+        } => Show::NamesWith,
+        ShowArgs {
+            files_without_match: true,
+            ..
+        } => Show::NamesWithout,
+        ShowArgs {
+            count_matches: true,
+            ..
+        } => Show::CountMatches,
+        ShowArgs { count: true, .. } => Show::Count,
+        ShowArgs { json: true, .. } => Show::Json,
+        _ => Show::Lines,
+    }
+}
+
+/// The results of a scan that the output needs.
+fn wanted(args: &GrepArgs, plan: &ReportPlan) -> Wanted {
+    let form = &plan.form;
+    let counts_matches = plan.show == Show::CountMatches;
+    let is_limited = plan.max_count < u64::MAX;
+    let marks_matches = match plan.show {
+        Show::Lines => form.only_matching || form.color,
+        Show::Json => true,
+        _ => counts_matches && is_limited,
+    };
+    Wanted {
+        terminator: form.terminator,
+        invert: args.pattern.invert_match,
+        lines: plan.show.has_lines() || counts_matches && is_limited,
+        numbers: plan.show.has_lines() && form.line_number,
+        matches: marks_matches,
+        match_count: counts_matches,
+        limit: if plan.show.ends_at_first() {
+            1
+        } else {
+            plan.max_count
+        },
+        binary: !args.pattern.null_data && plan.binary_files != BinaryFiles::Text,
+    }
+}
+
+/// The question to the indexes of files.
+fn indexed_search(
+    args: &GrepArgs,
+    patterns: &GrepPatterns,
+    plan: &ReportPlan,
+    wanted: Wanted,
+) -> Option<IndexedSearch> {
+    if args.input.no_index || args.input.verify || wanted.invert {
+        return None;
+    }
+    let pattern = &args.pattern;
+    let mut literals = required_literals::of(
+        &patterns.all,
+        Reading {
+            // Either case is looked for, if that is not decided.
+            ignore_case: pattern.ignore_case || pattern.smart_case,
+            unicode: !pattern.no_unicode,
+            crlf: pattern.crlf,
+            fixed: patterns.fixed,
+        },
+    );
+    literals.are_matches &= !pattern.word && !pattern.line && !pattern.smart_case;
+    let lines = |size: Option<u64>| size.unwrap_or(0);
+    Some(IndexedSearch {
+        literals,
+        show: plan.show,
+        wanted,
+        context: [lines(plan.context.before), lines(plan.context.after)],
+    })
+}
+
+/// The search of all files.
+struct Grep<'a> {
+    args: &'a GrepArgs,
+    talk: Talk,
+    event_lines: EventLines,
+    queue: ScanQueue,
+    scanner: LineScanner,
+    plan: ReportPlan,
+    /// The question to an index. `None` if no index is to be asked.
+    indexed: Option<IndexedSearch>,
+    options: Options,
+    out: GrepOutput,
+    /// True if a line was selected in any file.
+    found: bool,
+    /// The numbers of all files.
+    stats: JsonStats,
+    worst: Exit,
+}
+
+/// The form in which a file holds its text.
+enum Content {
+    Plain,
+    Bwz,
+    Foreign(Format),
+}
+
+impl Grep<'_> {
+    /// Searches a file.
+    fn file(&mut self, name: &Name) -> Result<FileOutcome> {
+        let started = Instant::now();
+        let OpenInput {
+            source,
+            about,
+            stop,
+        } = OpenInput::open(name, true)?;
+        if let Some(metadata) = about.regular()
+            && self.plan.show.has_lines()
+            && self.out.metadata().is_file()
+            && is_same(metadata, self.out.metadata())
+        {
+            return Err(Error::Usage("is also the output".into()));
+        }
+        let label = self
+            .args
+            .show
+            .label
+            .as_ref()
+            .map(|label| label.as_bytes());
+        let mut report = FileReport::new(&self.plan, &self.scanner, name, label, &mut self.out);
+        let options = self
+            .event_lines
+            .add_to(&self.options, name, self.talk, None);
+        let search = SourceSearch {
+            queue: &mut self.queue,
+            report: &mut report,
+            options,
+            threads: self.args.resources.thread_count(),
+            indexed: self.indexed.as_ref(),
+            name,
+            talk: self.talk,
+            longest_line: match self.args.resources.memory {
+                0 => u64::MAX,
+                memory => memory,
+            },
+        };
+        search.all(source, stop)?;
+        let mut outcome = report.finish()?;
+        outcome.stats.elapsed = started.elapsed();
+        Ok(outcome)
+    }
+
+    /// Notes the outcome of a file, and prints messages about it.
+    fn note(&mut self, name: &Name, done: Result<FileOutcome>) {
+        match done {
+            Ok(outcome) => {
+                self.found |= outcome.found;
+                self.stats += outcome.stats;
+                if outcome.binary_matches && self.plan.show == Show::Lines {
+                    let _ = self.out.flush();
+                    self.talk.say(name, "binary file matches");
+                }
+            }
+            Err(e) => {
+                if !self.out.has_failed() {
+                    let _ = self.out.flush();
+                }
+                let is_silent = self.args.show.no_messages
+                    && matches!(e, Error::Io(_))
+                    && !self.out.has_failed();
+                let exit = match is_silent {
+                    true => Exit::from(&e),
+                    false => console::fail_with(&e, name, Activity::Reading),
+                };
+                self.worst = self.worst.max(exit);
+            }
+        }
+    }
+}
+
+/// The search of one source.
+struct SourceSearch<'s, 'r> {
+    queue: &'s mut ScanQueue,
+    report: &'s mut FileReport<'r>,
+    options: Options,
+    threads: usize,
+    indexed: Option<&'s IndexedSearch>,
+    name: &'s Name,
+    talk: Talk,
+    /// Maximum number of bytes of a line.
+    longest_line: u64,
+}
+
+impl SourceSearch<'_, '_> {
+    /// Searches by an index. Returns false if the text is to be scanned.
+    fn by_index(&mut self, indexed: &IndexedSearch, mut archive: Archive<File>) -> Result<bool> {
+        let started = Instant::now();
+        let is_answered = match indexed.ask(&mut archive)? {
+            IndexedAnswer::Scan => false,
+            IndexedAnswer::Numbers { selected, matches } => {
+                self.report.take_numbers(selected, matches);
+                true
+            }
+            IndexedAnswer::Regions(regions) => {
+                let mut search = TextSearch::new(self.queue, self.report, self.longest_line, false);
+                indexed_search::scan_regions(&mut archive, regions, &mut search)?;
+                self.report.searched(archive.raw_size());
+                true
+            }
+        };
+        let next = if is_answered { "" } else { ", then scanned" };
+        self.talk.report(
+            self.name,
+            format_args!(
+                "by its index: {}, {:.3} s{next}",
+                size::read_cost(archive.search_cost()),
+                started.elapsed().as_secs_f64()
+            ),
+        );
+        Ok(is_answered)
+    }
+
+    fn all(mut self, mut source: InputSource, stop: Option<Stop>) -> Result<()> {
+        let mut start = Vec::new();
+        source
+            .by_ref()
+            .take(LONGEST_MAGIC)
+            .read_to_end(&mut start)?;
+        let content = match Format::of(&start) {
+            Some(format) => Content::Foreign(format),
+            None if start.starts_with(&MAGIC) => Content::Bwz,
+            None => Content::Plain,
+        };
+        let is_live = matches!(content, Content::Plain) && stop.is_some();
+        if let (Content::Bwz, Some(indexed), Name::File(path)) = (&content, self.indexed, self.name)
+            && stop.is_none()
+            && let Some(archive) = indexed.open(File::open(path)?, &self.options)
+            && self.by_index(indexed, archive)?
+        {
+            return Ok(());
+        }
+        if matches!(content, Content::Bwz) {
+            source.read_beside(self.threads);
+        }
+        let input = Cursor::new(start).chain(source);
+        let mut search = TextSearch::new(self.queue, self.report, self.longest_line, is_live);
+        match content {
+            Content::Plain => search.read_from(input)?,
+            Content::Foreign(format) => {
+                let foreign = ForeignInput::open(input, format)?;
+                let state = foreign.state();
+                search
+                    .read_from(foreign)
+                    .map_err(|e| state.explain(e.into()))?;
+            }
+            Content::Bwz => match bwz::decompress(input, &mut search, &self.options) {
+                Ok(_) => search.finish()?,
+                Err(_) if search.is_done() => {}
+                Err(e) => return Err(e),
+            },
+        }
+        Ok(())
+    }
+}

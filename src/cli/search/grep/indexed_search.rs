@@ -1,0 +1,168 @@
+//! The search of a .bwz file by its index. The index counts the literals that the expression
+//! requires, and names the regions in which lines may match; these alone are restored and scanned.
+//!
+//! Some answers need no line at all. If each occurrence of the literals is a match, their count
+//! tells whether a file has a match. It is the number of matches too, if no two occurrences can
+//! overlap.
+
+use crate::cli::search::grep::file_report::Show;
+use crate::cli::search::grep::line_scan::Wanted;
+use crate::cli::search::grep::required_literals::{LiteralSet, RequiredLiterals};
+use crate::cli::search::grep::text_search::TextSearch;
+use bwz::{Archive, LinePiece, LineRegion, LineRequest, Options, Result};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+
+/// The question to an index.
+pub(crate) struct IndexedSearch {
+    pub literals: RequiredLiterals,
+    pub show: Show,
+    pub wanted: Wanted,
+    /// Lines of context before and after.
+    pub context: [u64; 2],
+}
+
+/// The answer of an index.
+pub(crate) enum IndexedAnswer {
+    /// The text is to be scanned.
+    Scan,
+    /// The numbers of selected lines and of matches, as far as they matter.
+    Numbers { selected: u64, matches: u64 },
+    /// The regions that are to be scanned.
+    Regions(Vec<LineRegion>),
+}
+
+impl IndexedSearch {
+    /// Opens a file, if it may be searched by an index.
+    pub(crate) fn open(&self, file: File, options: &Options) -> Option<Archive<File>> {
+        let is_numbered_by_zeros = self.wanted.numbers && self.wanted.terminator != b'\n';
+        if self.literals.sets.is_empty() || self.wanted.invert || is_numbered_by_zeros {
+            return None;
+        }
+        // A damaged file is read from its start, as far as it goes.
+        let archive = Archive::open(file, options).ok()?;
+        let has_index = archive.info().bytes > 0 && !archive.has_sequences();
+        has_index.then_some(archive)
+    }
+
+    /// Asks the index.
+    pub(crate) fn ask(&self, archive: &mut Archive<File>) -> Result<IndexedAnswer> {
+        if self.wanted.binary && archive.count(&[[0_u8]])? != [0] {
+            return Ok(IndexedAnswer::Scan);
+        }
+        if let Some(numbers) = self.numbers(archive)? {
+            return Ok(numbers);
+        }
+        let mut request = LineRequest::new(self.literals.sets.clone());
+        request.terminator = self.wanted.terminator;
+        request.numbered = self.wanted.numbers;
+        if self.show.has_lines() {
+            request.context = self.context;
+        }
+        Ok(match archive.find_lines(&request)? {
+            Some(regions) => IndexedAnswer::Regions(regions),
+            None => IndexedAnswer::Scan,
+        })
+    }
+
+    /// The answer, if counts alone give it.
+    fn numbers(&self, archive: &mut Archive<File>) -> Result<Option<IndexedAnswer>> {
+        let [set] = &self.literals.sets[..] else {
+            return Ok(None);
+        };
+        let counts_matches =
+            self.show == Show::CountMatches && self.wanted.limit == u64::MAX && cannot_overlap(set);
+        if !self.literals.are_matches || !(self.show.ends_at_first() || counts_matches) {
+            return Ok(None);
+        }
+        let matches = archive.count(set)?.into_iter().sum();
+        Ok(Some(IndexedAnswer::Numbers {
+            selected: u64::from(matches > 0),
+            matches,
+        }))
+    }
+}
+
+/// Returns true if no two occurrences of literals of a set can overlap.
+fn cannot_overlap(set: &LiteralSet) -> bool {
+    let overlap = |a: &[u8], b: &[u8]| {
+        let ends = (1..a.len().min(b.len())).any(|size| a.ends_with(&b[..size]));
+        ends || a != b && memchr::memmem::find(a, b).is_some()
+    };
+    set.iter()
+        .all(|a| set.iter().all(|b| !overlap(a, b)))
+}
+
+/// A step of the search of regions.
+enum Step {
+    Begin {
+        offset: u64,
+        first_line: Option<u64>,
+    },
+    Text(Vec<u8>),
+    Block(u64),
+    End,
+}
+
+/// Scans regions, for whose blocks the archive is read.
+pub(crate) fn scan_regions(
+    archive: &mut Archive<File>,
+    regions: Vec<LineRegion>,
+    search: &mut TextSearch,
+) -> Result<()> {
+    let mut steps = VecDeque::new();
+    let mut numbers = Vec::new();
+    for region in regions {
+        steps.push_back(Step::Begin {
+            offset: region.range.start,
+            first_line: region.first_line,
+        });
+        for piece in region.pieces {
+            steps.push_back(match piece {
+                LinePiece::Text(text) => Step::Text(text),
+                LinePiece::Block(number) => {
+                    numbers.push(number);
+                    Step::Block(number)
+                }
+            });
+        }
+        steps.push_back(Step::End);
+    }
+    let mut current = None;
+    let read = archive.read_blocks(&numbers, |number, bytes| {
+        if current != Some(number) {
+            current = Some(number);
+            go_on(&mut steps, Some(number), search)?;
+        }
+        search.add(bytes)
+    });
+    if search.is_done() {
+        return Ok(());
+    }
+    read?;
+    go_on(&mut steps, None, search)?;
+    search.finish()?;
+    Ok(())
+}
+
+/// Does the steps before a block, or all.
+fn go_on(
+    steps: &mut VecDeque<Step>,
+    block: Option<u64>,
+    search: &mut TextSearch,
+) -> io::Result<()> {
+    while let Some(step) = steps.pop_front() {
+        match step {
+            Step::Begin { offset, first_line } => search.begin(offset, first_line),
+            Step::Text(text) => search.add(&text)?,
+            Step::Block(number) if Some(number) == block => return Ok(()),
+            Step::Block(_) => {}
+            Step::End => search.end()?,
+        }
+        if search.is_done() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,552 @@
+//! The command grep: lines that match expressions.
+
+use crate::support::{Dir, has_all, is_there, noise, stderr, stdout};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Output, Stdio};
+
+/// Generator of numbers for tests.
+struct Random(u64);
+
+impl Random {
+    /// A number below `end`.
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) as usize % end
+    }
+}
+
+const WORDS: [&str; 16] = [
+    "foo", "bar", "foobar", "error", "Error", "ERROR", "the", "line", "404", "500", "a.c", "GET",
+    "/index", "über", "timeout", "x",
+];
+
+/// Lines of words.
+fn lines(count: usize) -> Vec<u8> {
+    let mut random = Random(count as u64 + 7);
+    let mut text = String::new();
+    for _ in 0..count {
+        for n in 0..random.below(9) {
+            text.push_str(if n > 0 { " " } else { "" });
+            text.push_str(WORDS[random.below(WORDS.len())]);
+        }
+        text.push('\n');
+    }
+    text.into_bytes()
+}
+
+/// A directory with these files, each as it is, as `NAME.bwz` and, with an index, as `NAME.i.bwz`.
+fn in_all_forms(files: &[(&str, Vec<u8>)]) -> Dir {
+    let dir = Dir::new();
+    for (name, bytes) in files {
+        dir.write(name, bytes);
+        let index = "--index=bytes --sample-rate 32";
+        dir.bwz(&format!("-1 {name}")).assert().success();
+        dir.bwz(&format!("-1 {index} -o {name}.i.bwz {name}"))
+            .assert()
+            .success();
+    }
+    dir
+}
+
+fn output(mut command: std::process::Command) -> Output {
+    command
+        .env("LC_ALL", "C.UTF-8")
+        .env_remove("GREP_COLORS")
+        .output()
+        .unwrap()
+}
+
+fn grep(dir: &Dir, program: &str, arguments: &[&str]) -> Output {
+    let mut command = match program {
+        "bwz" => {
+            let mut command = dir.process(crate::support::BWZ);
+            command.arg("grep");
+            command
+        }
+        program => dir.process(program),
+    };
+    command.args(arguments);
+    output(command)
+}
+
+/// Replaces the name of a file at the begin of lines.
+fn renamed(text: &[u8], name: &str, new: &str) -> Vec<u8> {
+    let renamed = |line: &[u8]| match line.strip_prefix(name.as_bytes()) {
+        Some(rest) if rest.is_empty() || b":-\0\n".contains(&rest[0]) => {
+            [new.as_bytes(), rest].concat()
+        }
+        _ => line.to_vec(),
+    };
+    let lines = text.split_inclusive(|&byte| byte == b'\n');
+    lines.flat_map(renamed).collect()
+}
+
+const PATTERNS: [&str; 22] = [
+    "foo",
+    "error",
+    "",
+    "^",
+    "^$",
+    "foo$",
+    "^foo",
+    "fo+",
+    "(foo|bar) error",
+    "404 500",
+    "nowhere",
+    "the line foo",
+    "[0-9]{3}",
+    ".",
+    "x*",
+    "a.c",
+    r"\bbar\b",
+    "über",
+    "ü",
+    "error.*timeout",
+    "(error|timeout) /index the",
+    "GET GET GET",
+];
+
+const FLAGS: [&str; 34] = [
+    "",
+    "-n",
+    "-c",
+    "-l",
+    "-L",
+    "-q",
+    "-v",
+    "-o",
+    "-o -b -n",
+    "-b",
+    "-i -n",
+    "-w",
+    "-x",
+    "-F",
+    "-m2 -n",
+    "-A1 -n",
+    "-B2",
+    "-C2 -n -b",
+    "-H -n",
+    "-h",
+    "-v -c",
+    "-v -n -C1 -m3",
+    "--color=always -n",
+    "--color=always -o -H",
+    "--color=always -C1 -v",
+    "-a -n",
+    "--null -H -c",
+    "-m3 -A2",
+    "-z -c",
+    "-c -m1",
+    "-A0",
+    "-I -c",
+    "-o -C1",
+    "-F -i -w -n",
+];
+
+/// GNU grep has to be there: its answers are the ones that users expect.
+#[test]
+fn output_is_that_of_gnu_grep() {
+    let mut long = b"foo ".repeat(60_000);
+    long.extend_from_slice(b"error\nfoo 404 500\n");
+    let mut no_end = lines(40);
+    no_end.extend_from_slice(b"foo without an end: error");
+    let mut binary = lines(30);
+    binary.extend_from_slice(b"foo\0bar\n\0\0error\n");
+    binary.extend(lines(20));
+    let mut binary_at_last = lines(20_000);
+    binary_at_last.extend_from_slice(b"foo\0error\n");
+    let crlf = String::from_utf8(lines(60))
+        .unwrap()
+        .replace('\n', "\r\n");
+    let files = [
+        ("words", lines(300)),
+        ("large", lines(90_000)),
+        ("crlf", crlf.into_bytes()),
+        ("no_end", no_end),
+        ("long", long),
+        ("binary", binary),
+        ("binary_at_last", binary_at_last),
+        ("empty", Vec::new()),
+        ("feeds", b"\n\n\nfoo\n\n".to_vec()),
+    ];
+    let dir = in_all_forms(&files);
+    let version = grep(&dir, "grep", &["--version"]).stdout;
+    has_all(&String::from_utf8_lossy(&version), &["GNU grep"]);
+    let mut random = Random(1);
+    for (name, _) in &files {
+        for flags in FLAGS {
+            for _ in 0..2 {
+                let pattern = PATTERNS[random.below(PATTERNS.len())];
+                if flags.contains("-v -c") && pattern.is_empty() {
+                    // GNU grep then prints nothing.
+                    continue;
+                }
+                let mut arguments: Vec<&str> = flags.split_whitespace().collect();
+                if !flags.contains("-F") {
+                    arguments.push("-E");
+                }
+                arguments.extend(["-e", pattern, "--", name]);
+                let wanted = grep(&dir, "grep", &arguments);
+                for form in ["", ".bwz", ".i.bwz"] {
+                    let file = format!("{name}{form}");
+                    let mut arguments = arguments.clone();
+                    *arguments.last_mut().unwrap() = &file;
+                    let found = grep(&dir, "bwz", &arguments);
+                    let is_binary = |output: &Output| {
+                        String::from_utf8_lossy(&output.stderr).contains("binary file matches")
+                    };
+                    let named = match flags.contains("color") {
+                        true => {
+                            let text = String::from_utf8_lossy(&wanted.stdout).into_owned();
+                            let old = format!("\x1b[K{name}\x1b");
+                            text.replace(&old, &format!("\x1b[K{file}\x1b"))
+                                .into_bytes()
+                        }
+                        false => renamed(&wanted.stdout, name, &file),
+                    };
+                    assert!(
+                        found.stdout == named
+                            && found.status.code() == wanted.status.code()
+                            && is_binary(&found) == is_binary(&wanted),
+                        "{arguments:?}: {} and {}:\n{}",
+                        found.status,
+                        wanted.status,
+                        String::from_utf8_lossy(&found.stderr)
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// True if a pattern of letters, dots, ^ and $ matches a line.
+fn naive_match(pattern: &str, line: &[u8]) -> bool {
+    pattern.split('|').any(|pattern| {
+        let begins = pattern.starts_with('^');
+        let ends = pattern.ends_with('$');
+        let body = pattern
+            .trim_start_matches('^')
+            .trim_end_matches('$')
+            .as_bytes();
+        let fits = |at: usize| {
+            at + body.len() <= line.len()
+                && (at == 0 || !begins)
+                && (at + body.len() == line.len() || !ends)
+                && body
+                    .iter()
+                    .zip(&line[at..])
+                    .all(|(&wanted, &byte)| wanted == b'.' || wanted == byte)
+        };
+        (0..=line.len()).any(fits)
+    })
+}
+
+/// The blocks are of 1 MiB, and the patterns so rare that an index is used.
+#[test]
+fn random_patterns_find_what_a_naive_search_finds() {
+    let mut random = Random(99);
+    let mut text = Vec::new();
+    while text.len() < 2_500_000 {
+        for _ in 0..random.below(120) {
+            text.push(b"abcdefgh"[random.below(8)]);
+        }
+        text.push(b'\n');
+    }
+    // Matches across the boundary of two blocks.
+    for boundary in [1 << 20, 2 << 20] {
+        text[boundary - 4..boundary + 4].copy_from_slice(b"hgfedcba");
+    }
+    let dir = in_all_forms(&[("x", text.clone())]);
+    let all: Vec<&[u8]> = text
+        .split_inclusive(|&byte| byte == b'\n')
+        .collect();
+    let mut patterns = vec!["hgfedcba".to_owned(), "h.fedc.a|abababab$".to_owned()];
+    while patterns.len() < 40 {
+        let literal = |random: &mut Random| -> String {
+            let length = 1 + random.below(9);
+            (0..length)
+                .map(|_| char::from(b"abcdefgh.abcdefgh"[random.below(17)]))
+                .collect()
+        };
+        let mut pattern = literal(&mut random);
+        match random.below(6) {
+            0 => pattern.insert(0, '^'),
+            1 => pattern.push('$'),
+            2 => pattern = format!("{pattern}|{}", literal(&mut random)),
+            _ => {}
+        }
+        patterns.push(pattern);
+    }
+    for (n, pattern) in patterns.iter().enumerate() {
+        let mut wanted = Vec::new();
+        let mut offset = 0;
+        for line in &all {
+            if naive_match(pattern, &line[..line.len() - 1]) {
+                wanted.extend_from_slice(format!("{offset}:").as_bytes());
+                wanted.extend_from_slice(line);
+            }
+            offset += line.len();
+        }
+        let files: &[&str] = if n % 4 == 0 {
+            &["x", "x.bwz", "x.i.bwz"]
+        } else {
+            &["x.i.bwz"]
+        };
+        for file in files {
+            let found = grep(&dir, "bwz", &["-b", pattern, file]).stdout;
+            assert!(found == wanted, "{pattern} in {file}");
+        }
+    }
+}
+
+#[test]
+fn an_index_saves_reading_the_file() {
+    let mut text = lines(150_000);
+    let at = text.len() / 2;
+    text.splice(at..at, *b"\nthe needle is here\n");
+    let dir = in_all_forms(&[("x", text)]);
+    let run = dir
+        .bwz("grep --verbose needle x.i.bwz")
+        .assert()
+        .code(0);
+    assert_eq!(stdout(run), "the needle is here\n");
+    let run = dir
+        .bwz("grep --verbose needle x.i.bwz")
+        .assert()
+        .code(0);
+    has_all(&stderr(run), &["by its index", " 0 blocks decoded"]);
+    // One block is decoded for the number of the line.
+    let numbered = dir
+        .bwz("grep -n --verbose needle x.i.bwz")
+        .assert()
+        .code(0);
+    has_all(&stderr(numbered), &["1 block decoded"]);
+    let run = dir
+        .bwz("grep --verbose --no-index needle x.i.bwz")
+        .assert()
+        .code(0);
+    assert!(!stderr(run).contains("by its index"));
+    for flags in [
+        "-q",
+        "-l",
+        "--count-matches",
+        "-c -i",
+        "-w -c",
+        "-o -i",
+        "--verify -c",
+    ] {
+        let by_index = dir
+            .bwz(&format!("grep {flags} NEEDLE|needle x.i.bwz"))
+            .assert()
+            .code(0);
+        let scanned = dir
+            .bwz(&format!("grep {flags} --no-index NEEDLE|needle x.i.bwz"))
+            .assert()
+            .code(0);
+        assert_eq!(stdout(by_index), stdout(scanned), "{flags}");
+    }
+}
+
+#[test]
+fn codes_and_messages_are_those_of_grep() {
+    let dir = in_all_forms(&[("x", lines(20))]);
+    dir.bwz("grep foo x.bwz")
+        .assert()
+        .code(0)
+        .stderr("");
+    dir.bwz("grep nowhere x.bwz")
+        .assert()
+        .code(1)
+        .stdout("")
+        .stderr("");
+    let run = dir.bwz("grep foo x absent").assert().code(2);
+    has_all(&stderr(run), &["absent: No such file"]);
+    dir.bwz("grep -s foo x absent")
+        .assert()
+        .code(2)
+        .stderr("");
+    dir.bwz("grep -q foo x absent").assert().code(0);
+    dir.bwz("grep -q foo absent x").assert().code(0);
+    dir.bwz("grep foo .").assert().code(2);
+    dir.bwz("grep").assert().code(2);
+    dir.bwz("grep -G foo x").assert().code(2);
+    dir.bwz("grep (foo x").assert().code(2);
+    dir.bwz("grep --no-such-flag foo x")
+        .assert()
+        .code(2);
+    dir.bwz("grep -m0 foo x")
+        .assert()
+        .code(1)
+        .stdout("");
+    let run = dir.bwz(r"grep -P (?=foo) x").assert().code(2);
+    has_all(&stderr(run), &["look-around", "-P"]);
+    dir.bwz("grep --help").assert().code(0);
+    let mut damaged = dir.read("x.bwz");
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    dir.write("damaged.bwz", &damaged);
+    dir.bwz("grep foo damaged.bwz").assert().code(2);
+}
+
+#[test]
+fn files_of_other_compressors_and_pipes_are_searched() {
+    let text = lines(2000);
+    let dir = in_all_forms(&[("x", text)]);
+    let wanted = grep(&dir, "bwz", &["-n", "404 500", "x"]).stdout;
+    assert!(!wanted.is_empty());
+    for program in ["gzip", "bzip2", "xz", "zstd"] {
+        if !is_there(program) {
+            continue;
+        }
+        dir.sh(&format!(
+            "{program} -c x > x.{program}; cat x.{program} x.{program} > two"
+        ))
+        .assert()
+        .success();
+        let found = grep(&dir, "bwz", &["-n", "404 500", &format!("x.{program}")]);
+        assert!(found.stdout == wanted, "{program}");
+        let once = grep(&dir, "bwz", &["-c", "foo", "x"]).stdout;
+        let twice = grep(&dir, "bwz", &["-c", "foo", "two"]).stdout;
+        let number = |text: &[u8]| -> u32 {
+            str::from_utf8(text)
+                .unwrap()
+                .trim()
+                .parse()
+                .unwrap()
+        };
+        assert_eq!(number(&twice), 2 * number(&once), "{program}");
+    }
+    for file in ["x", "x.bwz", "x.i.bwz"] {
+        let run = dir
+            .sh(&format!(
+                "cat {file} | bwz grep -n '404 500'; bwz grep -Hc foo - < {file}"
+            ))
+            .assert()
+            .success();
+        has_all(&stdout(run), &["(standard input):"]);
+    }
+    dir.write("BZh1.txt", b"BZh1 is not bzip2\n");
+    dir.bwz("grep is BZh1.txt").assert().code(0);
+}
+
+#[test]
+fn directories_are_walked_in_order() {
+    let dir = Dir::new();
+    for name in ["d/b.log", "d/a.log", "d/c/x.txt", "d/.hidden"] {
+        dir.write(name, b"foo\n");
+    }
+    dir.bwz("--rm d/b.log").assert().success();
+    dir.link("d/a.log", "d/link");
+    let run = dir.bwz("grep -r foo d").assert().code(0);
+    assert_eq!(
+        stdout(run),
+        "d/.hidden:foo\nd/a.log:foo\nd/b.log.bwz:foo\nd/c/x.txt:foo\n"
+    );
+    let run = dir
+        .bwz("grep -rl -g *.log* -g !a* foo d")
+        .assert()
+        .code(0);
+    assert_eq!(stdout(run), "d/b.log.bwz\n");
+    let mut here = dir.process(crate::support::BWZ);
+    here.current_dir(dir.path("d/c"));
+    here.args(["grep", "-r", "foo"]);
+    assert_eq!(output(here).stdout, b"x.txt:foo\n");
+}
+
+#[test]
+fn patterns_come_from_options_and_files() {
+    let dir = Dir::with(b"one\ntwo\nthree.\nthreex\n\xff\n");
+    dir.write("patterns", b"one\ntwo\n");
+    dir.write("none", b"");
+    let lines = |arguments: &[&str]| {
+        let found = grep(&dir, "bwz", arguments).stdout;
+        String::from_utf8_lossy(&found).into_owned()
+    };
+    assert_eq!(lines(&["-f", "patterns", "x"]), "one\ntwo\n");
+    assert_eq!(
+        lines(&["-e", "one", "-e", "thr", "x"]),
+        "one\nthree.\nthreex\n"
+    );
+    assert_eq!(lines(&["one\ntwo", "x"]), "one\ntwo\n");
+    assert_eq!(lines(&["-F", "three.", "x"]), "three.\n");
+    assert_eq!(lines(&["-f", "none", "x"]), "");
+    assert_eq!(lines(&["-e", "-v", "x"]), "");
+    assert_eq!(lines(&["-S", "ONE", "x"]), "");
+    assert_eq!(lines(&["-iS", "one", "x"]), "one\n");
+    let mut command = dir.process(crate::support::BWZ);
+    use std::os::unix::ffi::OsStrExt;
+    command.args(["grep", "-a"]);
+    command.arg(std::ffi::OsStr::from_bytes(b"\xff"));
+    command.arg("x");
+    assert_eq!(output(command).stdout, b"\xff\n");
+}
+
+#[test]
+fn json_has_the_messages_of_ripgrep() {
+    let dir = in_all_forms(&[("x", b"a foo\nb\nfoo \xff\n".to_vec())]);
+    for file in ["x", "x.bwz", "x.i.bwz"] {
+        let found = grep(&dir, "bwz", &["--json", "-A1", "foo", file]);
+        let text = String::from_utf8(found.stdout).unwrap();
+        let messages: Vec<&str> = text.lines().collect();
+        let path = format!(r#""path":{{"text":"{file}"}}"#);
+        assert_eq!(
+            messages[0],
+            format!(r#"{{"type":"begin","data":{{{path}}}}}"#)
+        );
+        assert_eq!(
+            messages[1],
+            format!(
+                r#"{{"type":"match","data":{{{path},"lines":{{"text":"a foo\n"}},"line_number":1,"absolute_offset":0,"submatches":[{{"match":{{"text":"foo"}},"start":2,"end":5}}]}}}}"#
+            )
+        );
+        has_all(messages[2], &[r#""type":"context""#, r#""line_number":2"#]);
+        has_all(
+            messages[3],
+            &[r#""bytes":"Zm9vIP8K""#, r#""absolute_offset":8"#],
+        );
+        has_all(messages[4], &[r#""type":"end""#, r#""matched_lines":2"#]);
+        has_all(
+            messages[5],
+            &[r#""type":"summary""#, r#""searches_with_match":1"#],
+        );
+        assert_eq!(messages.len(), 6);
+    }
+}
+
+/// Lines of a pipe that stays open are printed as they come.
+#[test]
+fn lines_of_a_pipe_are_printed_at_once() {
+    let dir = Dir::new();
+    let mut process = dir.process(crate::support::BWZ);
+    process
+        .args(["grep", "--line-buffered", "foo"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut process = process.spawn().unwrap();
+    let mut input = process.stdin.take().unwrap();
+    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+    for n in 0..3 {
+        writeln!(input, "bar\nfoo {n}\nbar").unwrap();
+        assert_eq!(lines.next().unwrap().unwrap(), format!("foo {n}"));
+    }
+    drop(input);
+    assert!(lines.next().is_none());
+    assert!(process.wait().unwrap().success());
+}
+
+/// A file without lines is read as one line, in all forms.
+#[test]
+fn a_file_of_noise_is_searched() {
+    let mut bytes = noise(3 << 20);
+    bytes.extend_from_slice(b"needle");
+    let dir = in_all_forms(&[("x", bytes)]);
+    for file in ["x", "x.bwz", "x.i.bwz"] {
+        assert_eq!(grep(&dir, "bwz", &["-c", "needle", file]).stdout, b"1\n");
+        let found = grep(&dir, "bwz", &["-abo", "needle", file]);
+        assert_eq!(found.stdout, format!("{}:needle\n", 3 << 20).as_bytes());
+    }
+    fs::remove_file(dir.path("x")).unwrap();
+}
