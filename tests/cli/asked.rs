@@ -324,3 +324,27 @@ fn a_word_that_is_nearly_a_command_is_told() {
     let said = stderr(dir.bwz("notes.txt").assert().code(1));
     assert!(!said.contains("command"), "{said}");
 }
+
+#[test]
+fn an_expression_that_counts_nothing_gets_a_hint() {
+    let dir = Dir::with(b"one [two] three\n");
+    dir.compress_x();
+    for command in ["count", "locate"] {
+        let said = stderr(
+            dir.bwz(&format!("{command} t.*o x.bwz"))
+                .assert()
+                .code(1),
+        );
+        has_all(&said, &["`t.*o`", "as bytes", "bwz grep"]);
+        let said = stderr(
+            dir.bwz(&format!("{command} four x.bwz"))
+                .assert()
+                .code(1),
+        );
+        assert!(!said.contains("bwz grep"), "{said}");
+    }
+    dir.bwz("count [two] x.bwz")
+        .assert()
+        .success()
+        .stderr("");
+}

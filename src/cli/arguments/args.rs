@@ -77,7 +77,8 @@ impl Cli {
 }
 
 const AFTER_HELP: &str = "\
-Names: called as bunwz it decompresses; called as bwzcat it decompresses to standard output.
+Names: called as bunwz it decompresses; called as bwzcat it decompresses to standard output; called \
+as bwzgrep it is bwz grep.
 
 Options: if an option is given several times, or with its opposite, the last one counts. An option \
 that names files (-o, --trace and files to read) is refused if one of its values would be ignored. \

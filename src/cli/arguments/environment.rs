@@ -143,6 +143,7 @@ fn meaning(called: &OsStr) -> &'static [&'static str] {
     {
         Some("bunwz") => &["-d"],
         Some("bwzcat") => &["-d", "-c"],
+        Some("bwzgrep") => &["grep"],
         _ => &[],
     }
 }
@@ -237,6 +238,7 @@ mod tests {
             ["bwz", "-d", "-9", "-1"]
         );
         assert_eq!(words(&["bwzcat"], &[]), ["bwz", "-d", "-c"]);
+        assert_eq!(words(&["bwzgrep", "x"], &[]), ["bwz", "grep", "x"]);
         assert_eq!(words(&["bwz", "cat", "x"], &[]), ["bwz", "cat", "x"]);
     }
 

@@ -29,6 +29,7 @@ use crate::cli::search::ambiguity_codes::AmbiguityCodes;
 use crate::cli::search::match_lines::{Hits, LineForm};
 use crate::cli::search::match_pieces::{STRETCH, pieces, take_reads};
 use crate::cli::search::match_printer::{Printed, Printer};
+use crate::cli::search::meant_expressions;
 use crate::cli::search::odd_patterns::OddPatterns;
 use crate::cli::search::pattern_batch::{NamedPattern, PatternBatch};
 use crate::cli::search::patterns::{self, Patterns};
@@ -65,16 +66,13 @@ pub(crate) fn count(args: &SearchArgs) -> Exit {
     } else {
         LineForm::Lines
     };
-    let sam = SamSettings::default();
-    Exit::of_search(search_files(
-        args,
-        SearchOutput {
-            limits: None,
-            form,
-            pairs: None,
-            sam,
-        },
-    ))
+    let output = SearchOutput {
+        limits: None,
+        form,
+        pairs: None,
+        sam: SamSettings::default(),
+    };
+    outcome(search_files(args, output), args)
 }
 
 /// Prints where each pattern occurs in each file.
@@ -97,15 +95,20 @@ pub(crate) fn locate(args: &LocateArgs) -> Exit {
         rename_duplicates: args.rename_duplicates,
         longest_pair: args.max_insert,
     };
-    Exit::of_search(search_files(
-        &args.search,
-        SearchOutput {
-            limits,
-            form,
-            pairs,
-            sam,
-        },
-    ))
+    let output = SearchOutput {
+        limits,
+        form,
+        pairs,
+        sam,
+    };
+    outcome(search_files(&args.search, output), &args.search)
+}
+
+fn outcome(found: Result<bool, Exit>, args: &SearchArgs) -> Exit {
+    if found == Ok(false) {
+        meant_expressions::hint(args);
+    }
+    Exit::of_search(found)
 }
 
 /// The files of paired reads.

@@ -16,6 +16,7 @@
 //! | `pattern_syntax` | lines, FASTA and FASTQ of patterns |
 //! | `pattern_chunks` | chunks of a pattern file |
 //! | `pattern_batch` | patterns searched together |
+//! | `meant_expressions` | a hint for patterns that look like expressions |
 //! | `odd_patterns` | a warning about patterns with bytes that are no residues |
 //! | `ambiguity_codes` | a warning about IUPAC letters |
 //! | `paired_reads` | two files of mates |
@@ -37,6 +38,7 @@ pub(crate) mod match_lines;
 mod match_pieces;
 pub(crate) mod match_printer;
 pub(crate) mod mate_pairs;
+pub(crate) mod meant_expressions;
 pub(crate) mod odd_patterns;
 pub(crate) mod paired_reads;
 pub(crate) mod pattern_batch;
