@@ -238,7 +238,10 @@ fn product(first: &LiteralSet, second: &LiteralSet) -> Option<LiteralSet> {
 }
 
 /// The strings of parts of which one has to match.
-fn either(parts: Vec<Strings>) -> Strings {
+fn either(mut parts: Vec<Strings>) -> Strings {
+    if parts.len() == 1 {
+        return parts.remove(0);
+    }
     let mut exact = Some(Vec::new());
     let mut is_plain = true;
     for part in &parts {
