@@ -18,9 +18,9 @@ use crate::engine::coded_transform::Sorted;
 use crate::engine::decode;
 use crate::engine::encode::{self, BlockForm, BlockPlace, FilteredBlock};
 use crate::engine::raw::Spare;
-use crate::filter::fields;
-use crate::filter::fields::Apart;
+use crate::filter::earlier_choices::EarlierChoices;
 pub use crate::filter::fields::Tokens;
+use crate::filter::fields::{self, Apart, Chosen};
 use crate::filter::regions::{self, FilterRegion};
 use crate::filter::sequence::{Kind, ListedRecord};
 use crate::filter::{FIELDS, Filtered, MATCHES, REGIONS, SEQUENCES, match_finder, matches};
@@ -472,13 +472,14 @@ pub fn sort_merged(block: &[u8], sample_rate: u32, threads: usize, lane_len: usi
 /// belong.
 pub fn filter_on(pool: Arc<ThreadPool>, block: Vec<u8>) -> Result<Filtered, Flaw> {
     let pool = Threads::Pool(pool);
-    crate::filter::deduplicate(crate::filter::filter_but_last(block, &pool)?, &pool)
+    let filtered = crate::filter::filter_but_last(block, EarlierChoices::default(), &pool)?;
+    crate::filter::deduplicate(filtered, &pool)
 }
 
 /// The slots of `block`, if it consists of lines of fields. Uses the threads of a pool to which the
 /// caller does not belong.
 pub fn choose_fields(pool: Arc<ThreadPool>, block: &[u8]) -> Result<Option<Tokens>, Flaw> {
-    fields::choose(block, &Threads::Pool(pool))
+    Ok(fields::choose(block, &Threads::Pool(pool))?.and_then(Chosen::slots))
 }
 
 /// Takes `block` apart by these slots, if that makes it smaller. Uses the threads of a pool to

@@ -35,11 +35,12 @@
 //! 4. `Pipeline::pass`: takes raw blocks that have come and coded blocks that are done.
 //! 5. `Pipeline::submit`: gives a raw block to the workers.
 //! 6. `BlockEncoder::announce` (`encode::block_encoder`): announces the block to the device pool,
-//!    by `BlockSorter::expect` and `DevicePool::expect`.
+//!    by `BlockSorter::expect` and `DevicePool::expect`, and to its group (`encode::block_groups`).
 //!
 //! A worker:
 //!
 //! 7. `BlockEncoder::work`, `encode`, `encode_bytes`: all steps of a block, each in its turn.
+//!    First it waits for the choices of the first blocks of its group (`BlockGroups::earlier`).
 //! 8. `BlockEncoder::filtered`: takes the CRC-32, applies the filters (`filter`).
 //! 9. `BlockSorter::sort` (`encode::block_sorter`): sorts the text: by several GPUs together
 //!    (`encode::joint_gpus`), which may code it too and restore it, by 10, or by 11.

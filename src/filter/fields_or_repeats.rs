@@ -11,18 +11,19 @@ use super::matches;
 use crate::base::content_defined;
 use crate::base::error::Flaw;
 use crate::base::threads::Threads;
-use crate::filter::fields::{self, Tokens};
+use crate::filter::fields::{self, Chosen, Tokens};
 
 /// Bytes per sample window.
 const WINDOW: usize = 512 << 10;
 
-/// The slots of a repetitive `text` if taking it apart is better than only removing its repeats.
+/// The best slots of a repetitive `text`, and whether taking it apart is better than only removing
+/// its repeats.
 /// Repeats that lie too far apart for a sample are always removed. The caller is not a thread of
 /// the `pool`.
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`] if there is no memory.
-pub(super) fn choose(text: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
+pub(super) fn choose(text: &[u8], pool: &Threads) -> Result<Option<Chosen>, Flaw> {
     let sample = fields::sample(text, WINDOW);
     let candidates = fields::candidates(&sample);
     let is_repetitive = || content_defined::is_repetitive(&sample, pool).ok_or(Flaw::NO_MEMORY);
@@ -30,7 +31,8 @@ pub(super) fn choose(text: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw
         return Ok(None);
     }
     // Slots that are best if repeats stay in may keep fields in their templates.
-    let kept = fields::choose(text, pool)?.filter(|tokens| !candidates.contains(tokens));
+    let kept = fields::choose(text, pool)?.and_then(Chosen::slots);
+    let kept = kept.filter(|tokens| !candidates.contains(tokens));
     let ways = [None]
         .into_iter()
         .chain(candidates.into_iter().chain(kept).map(Some));
@@ -40,10 +42,7 @@ pub(super) fn choose(text: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw
     let sizes = sizes
         .into_iter()
         .collect::<Result<Vec<_>, Flaw>>()?;
-    let (whole, _) = sizes[0];
-    let best = sizes.into_iter().min_by_key(|&(size, _)| size);
-    let (size, tokens) = best.expect("one is the sample's own");
-    Ok(tokens.filter(|tokens| tokens.gain_enough(size, whole)))
+    Ok(Chosen::best(&sizes).map(|(_, best)| best))
 }
 
 /// The coded size of a sample after it is taken apart by `tokens`, if any, and its repeats are
@@ -92,7 +91,12 @@ mod tests {
         let log = packages(900);
         let pool = Threads::Calling;
         assert_eq!(content_defined::is_repetitive(&log, &pool), Some(true));
-        assert!(choose(&log, &pool).unwrap().is_some());
+        let slots = |text: &[u8]| {
+            choose(text, &pool)
+                .unwrap()
+                .and_then(Chosen::slots)
+        };
+        assert!(slots(&log).is_some());
         // No window of a sample holds the same as another.
         let mut state = 1_u64;
         let version: Vec<u8> = (0..100_000)
@@ -110,6 +114,6 @@ mod tests {
                 .unwrap()
                 .is_some()
         );
-        assert_eq!(choose(&versions, &pool), Ok(None));
+        assert_eq!(slots(&versions), None);
     }
 }

@@ -21,6 +21,8 @@
 //! | `long_range`, `last_seen` | the matches of any other text |
 //! | `long_runs` | runs of one byte, as matches |
 //! | `fields_or_repeats` | the choice between two filters for lines that repeat each other |
+//! | `comes_back` | the check of a filter whose parameters have many forms |
+//! | `earlier_choices` | slots and forms of earlier blocks, which a block of lines may take over |
 //!
 //! Filters are tried in the order of the first table, but FASTQ's sequences after fields. Undoing
 //! all of them takes as long as a few passes over the block. A block of sequences is never a block
@@ -64,14 +66,17 @@
 //! - It takes at most 6 bytes of memory per byte (`WORKING` in `src/engine/memory/block_need.rs`),
 //!   including the block, and 2 to be undone.
 //! - Choices are made in integers, or in floats that every machine rounds alike. The text is the
-//!   same for any number of threads.
+//!   same for any number of threads. It depends on the block alone, and on the choices of earlier
+//!   blocks that the caller names by their numbers (`earlier_choices`).
 //! - [`undo`] restores every byte of any block. For any text and parameters, its time and memory
 //!   are bounded by the block's size; the fuzz target `filters` tests this.
-//! - A filter whose parameters have many forms is undone and compared ([`comes_back`]).
+//! - A filter whose parameters have many forms is undone and compared ([`comes_back()`]).
 
 mod bcj;
+mod comes_back;
 mod delta;
 mod detect_regions;
+pub(crate) mod earlier_choices;
 pub(crate) mod fields;
 mod fields_or_repeats;
 mod keyed_positions;
@@ -93,9 +98,10 @@ use crate::base::leb128;
 use crate::base::threads::Threads;
 #[cfg(test)]
 use crate::cases;
-use fields::{Apart, SideMemory};
+use comes_back::comes_back;
+use earlier_choices::EarlierChoices;
+use fields::SideMemory;
 use sequence::{BlockRecords, Contribution, Kind, Layout, LineState};
-use std::borrow::Borrow;
 use std::iter;
 use std::sync::Arc;
 
@@ -190,7 +196,7 @@ impl Filtered {
 /// [`Flaw::NO_MEMORY`].
 pub fn apply(block: Vec<u8>) -> Result<Filtered, Flaw> {
     deduplicate(
-        filter_but_last(block, &Threads::Calling)?,
+        filter_but_last(block, EarlierChoices::default(), &Threads::Calling)?,
         &Threads::Calling,
     )
 }
@@ -261,7 +267,11 @@ impl Undeduplicated {
 
 /// Applies the filters that suit `block`, but not the last, which is [`deduplicate`]. The caller is
 /// not a thread of the `pool`.
-pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undeduplicated, Flaw> {
+pub(crate) fn filter_but_last(
+    block: Vec<u8>,
+    mut earlier: EarlierChoices,
+    pool: &Threads,
+) -> Result<Undeduplicated, Flaw> {
     let mut filtered = Filtered::unchanged(block);
     if filtered.text.len() < LEAST_BLOCK {
         return Ok(Undeduplicated {
@@ -271,6 +281,7 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
     }
     let kind = sequence::detect(&filtered.text);
     if kind == Some(Kind::Fasta) {
+        earlier = EarlierChoices::default();
         separate_sequences(&mut filtered, Kind::Fasta, pool)?;
     }
     let is_large = filtered.text.len() > MOST_SEARCHED;
@@ -280,9 +291,12 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
     };
     let mut look = look_at(&filtered.text)?;
     let mut whole_lines = None;
-    if filtered.steps.is_empty()
-        && let Some(apart) = take_fields_apart(&filtered.text, look.is_repetitive, pool)?
-    {
+    let apart = if filtered.steps.is_empty() {
+        earlier.take_apart(&filtered.text, look.is_repetitive, pool)?
+    } else {
+        None
+    };
+    if let Some(apart) = apart {
         filtered = Filtered::by(FIELDS, apart.text, apart.side);
         // Columns have their final form. A sample does not tell how much a column would lose of its
         // similarity to others.
@@ -332,42 +346,6 @@ fn separate_sequences(block: &mut Filtered, kind: Kind, pool: &Threads) -> Resul
         *block = Filtered::by(SEQUENCES, text, parameters);
     }
     Ok(())
-}
-
-/// Takes the lines of the block apart if it is one of fields.
-fn take_fields_apart(
-    block: &[u8],
-    is_repetitive: bool,
-    pool: &Threads,
-) -> Result<Option<Apart>, Flaw> {
-    let tokens = match is_repetitive {
-        true => fields_or_repeats::choose(block, pool)?,
-        false => fields::choose(block, pool)?,
-    };
-    let Some(tokens) = tokens else {
-        return Ok(None);
-    };
-    let Some(apart) = fields::take_apart(block, tokens, pool)? else {
-        return Ok(None);
-    };
-    let restored = || fields::put_together(&apart.text, &mut &apart.side[..], block.len());
-    Ok(comes_back(block, pool.install(restored))?.then_some(apart))
-}
-
-/// Returns true if a filter's output is restored to its input. If not, that is a defect of bwz, and
-/// the block is stored without the filter: a decoder would find the defect when the original may be
-/// gone.
-fn comes_back<T: PartialEq + ?Sized, U: Borrow<T>>(
-    was: &T,
-    restored: Result<U, Flaw>,
-) -> Result<bool, Flaw> {
-    let same = match restored {
-        Err(Flaw::NO_MEMORY) => return Err(Flaw::NO_MEMORY),
-        Err(_) => false,
-        Ok(restored) => restored.borrow() == was,
-    };
-    debug_assert!(same, "what a filter has written does not come back");
-    Ok(same)
 }
 
 /// Removes long-range matches and long runs from the text.

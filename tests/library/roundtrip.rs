@@ -68,6 +68,36 @@ fn threads_and_memory_do_not_change_a_byte() {
     }
 }
 
+/// Small blocks take over the choices of earlier ones like them, whoever is first to have one.
+#[test]
+fn threads_do_not_change_a_byte_of_lines_whose_kind_changes() {
+    let size = 400_000;
+    let mut raw = Vec::new();
+    for round in 0..2 {
+        for (name, bytes, _) in cases::filtered(size) {
+            if matches!(name, "log" | "comma-separated values" | "lists" | "reads") {
+                raw.extend(&bytes[round * 50_000..]);
+            }
+            if name == "table" {
+                raw.extend(vec![b'7'; 150_000]);
+                raw.extend(&bytes[..90_000]);
+            }
+        }
+        raw.extend(cases::text(100_000));
+    }
+    let file = compressed(&raw, 1 << 16);
+    for threads in [1, 2, 3, 8] {
+        let options = options(1 << 16).threads(threads);
+        let mut again = Vec::new();
+        bwz::compress(&raw[..], &mut again, &options).unwrap();
+        assert!(again == file, "{threads} threads");
+        let mut encoder = Encoder::new(Vec::new(), &options);
+        encoder.write_all(&raw).unwrap();
+        assert!(encoder.finish().unwrap().0 == file, "{threads} threads");
+    }
+    assert!(decompressed(&file).0 == raw);
+}
+
 /// Blocks of a single byte value are coded once, and later copies are recognised. Each is the same
 /// as in a file of its own, except for its offset.
 #[test]

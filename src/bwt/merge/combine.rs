@@ -12,13 +12,15 @@ use crate::base::positions::Row;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Bytes of the transform of A between counts. The counts serve one step for each byte of the
-/// overlap.
-const INTERVAL: usize = if cfg!(any(test, fuzzing)) {
-    50
-} else {
-    1 << 12
-};
+/// Returns the number of bytes of the transform of A between counts. The counts serve one step for
+/// each byte of the overlap, which mostly has a few dozen.
+const fn interval(overlap: usize) -> usize {
+    match overlap {
+        _ if cfg!(any(test, fuzzing)) => 50,
+        0..1024 => 1 << 16,
+        _ => 1 << 12,
+    }
+}
 
 /// Merges the transforms of the two parts of a block.
 pub(super) fn combine<R: Row>(
@@ -56,15 +58,16 @@ impl BwtOfA {
     fn new<R: Row>(block: &[u8], split: Split, a: Bwt) -> Self {
         let primary = a.samples[0] as usize;
         let stored = |row: usize| row - usize::from(row > primary);
-        let starts = lf_counts::starts::<R>(&a.bytes, INTERVAL);
+        let interval = interval(split.overlap);
+        let starts = lf_counts::starts::<R>(&a.bytes, interval);
         // From the sentinel's row, through the rows of the overlap, to the row of position h.
         let mut rows = vec![0];
         let mut row = 0;
         for &c in block[split.at..][..split.overlap].iter().rev() {
             let at = stored(row);
-            let last = &a.bytes[at / INTERVAL * INTERVAL..at];
+            let last = &a.bytes[at / interval * interval..at];
             let count = last.iter().filter(|&&b| b == c).count();
-            row = starts[at / INTERVAL][usize::from(c)].get() + count;
+            row = starts[at / interval][usize::from(c)].get() + count;
             rows.push(row);
         }
         let row_of_b = row;

@@ -6,7 +6,6 @@
 
 use crate::base::allocation;
 use crate::base::positions::Row;
-use std::collections::TryReserveError;
 
 /// Rows of B that are merged in one task.
 pub(super) const TASK: usize = if cfg!(any(test, fuzzing)) {
@@ -28,25 +27,21 @@ pub(super) struct InterleaveLog<R> {
     /// For each task, the index of its next rank. If that is a multiple of [`CHUNK`], a new chunk
     /// is needed.
     ends: Vec<R>,
-    shortage: Option<TryReserveError>,
+    is_short: bool,
 }
 
 impl<R: Row> InterleaveLog<R> {
-    /// Creates a log for about `expected` ranks among `rows` rows and the place behind them.
+    /// Creates a log for about `expected` ranks among `rows` rows and the place behind them. If
+    /// there are more, they are moved to a larger one, so it has some room to spare.
     pub(super) fn new(expected: usize, rows: usize) -> Self {
         let tasks = rows / TASK + 1;
-        let mut log = InterleaveLog {
-            ranks: Vec::new(),
+        let ranks = allocation::with_capacity(expected + expected / 16 + tasks * CHUNK);
+        InterleaveLog {
+            is_short: ranks.is_none(),
+            ranks: ranks.unwrap_or_default(),
             tasks: Vec::new(),
             ends: vec![R::default(); tasks],
-            shortage: None,
-        };
-        log.reserve(expected + tasks * CHUNK);
-        log
-    }
-
-    fn reserve(&mut self, more: usize) {
-        self.shortage = allocation::handled(|| self.ranks.try_reserve(more)).err();
+        }
     }
 
     #[inline(always)]
@@ -67,10 +62,10 @@ impl<R: Row> InterleaveLog<R> {
     #[inline(never)]
     fn chunk(&mut self, task: usize) -> usize {
         let start = self.ranks.len();
-        if self.ranks.capacity() - start < CHUNK && self.shortage.is_none() {
-            self.reserve(start / 4 + CHUNK);
+        if self.ranks.capacity() - start < CHUNK && !self.is_short {
+            self.is_short = allocation::reserve(&mut self.ranks, start / 4 + CHUNK).is_none();
         }
-        if self.shortage.is_none() {
+        if !self.is_short {
             self.ranks.resize(start + CHUNK, 0);
             self.tasks.push(task as u32);
         }
@@ -79,7 +74,7 @@ impl<R: Row> InterleaveLog<R> {
 
     /// True if there was memory for all ranks.
     pub(super) fn is_complete(&self) -> bool {
-        self.shortage.is_none()
+        !self.is_short
     }
 }
 

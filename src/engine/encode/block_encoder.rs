@@ -1,5 +1,6 @@
 //! The encoder that all blocks of a stream share: who filters, sorts and codes which block when.
 
+use super::block_groups::BlockGroups;
 use super::block_sorter::{BlockSorter, blocks_on_gpus};
 use super::code::code;
 use super::filtered_block::{BlockForm, BlockPlace, FilteredBlock};
@@ -15,6 +16,7 @@ use crate::engine::memory::Plan;
 use crate::engine::pipeline::Work;
 use crate::engine::raw::{Raw, RawBlock, Run, SequencesStart, Spare, line_feeds};
 use crate::engine::turns::Turns;
+use crate::filter::earlier_choices::EarlierChoices;
 use crate::filter::{self, Filtered};
 use crate::frame::{self, CodedBlock};
 use crate::options::Options;
@@ -28,6 +30,7 @@ pub(crate) struct BlockEncoder {
     sorters: BlockSorter,
     pool: Threads,
     form: BlockForm,
+    groups: BlockGroups,
     /// The blocks that are filtered and sorted, and those that are coded.
     sorting: Turns,
     coding: Turns,
@@ -100,6 +103,7 @@ impl BlockEncoder {
             sorters,
             pool,
             form,
+            groups: BlockGroups::new(options.block_size()),
             sorting: Turns::new(plan.workers),
             coding: Turns::new(plan.coders),
             one_by_one: plan.depth == 1,
@@ -126,7 +130,10 @@ impl BlockEncoder {
             alone,
         };
         match raw {
-            Raw::Bytes(bytes) => self.encode_bytes(bytes, sequences, place),
+            Raw::Bytes(bytes) => {
+                let earlier = self.groups.earlier(number);
+                self.encode_bytes(bytes, sequences, earlier, place)
+            }
             Raw::Run(run) => self.encode_run(run, sequences, place),
         }
     }
@@ -137,6 +144,7 @@ impl BlockEncoder {
         sequences: Option<SequencesStart>,
         place: BlockPlace,
     ) -> Result<CodedBlock> {
+        self.groups.pass(place.number);
         let from = Instant::now();
         let mut last = self
             .last_run
@@ -159,7 +167,7 @@ impl BlockEncoder {
         }
         let bytes = run.to_bytes()?;
         self.sorters.expect(bytes.len(), place.alone);
-        let block = self.encode_bytes(bytes, sequences, place)?;
+        let block = self.encode_bytes(bytes, sequences, EarlierChoices::default(), place)?;
         *last = Some(LastRun {
             run,
             sequences,
@@ -173,10 +181,11 @@ impl BlockEncoder {
         &self,
         bytes: Vec<u8>,
         sequences: Option<SequencesStart>,
+        earlier: EarlierChoices,
         place: BlockPlace,
     ) -> Result<CodedBlock> {
         let turn = self.sorting.enter(place.number)?;
-        let block = self.filtered(bytes, sequences, place)?;
+        let block = self.filtered(bytes, sequences, earlier, place)?;
         let text = &block.filtered.text;
         let rate = sample_rate(text.len(), self.index);
         let (sorted, steps) = self.sorters.sort(text, rate, place.alone)?;
@@ -193,6 +202,7 @@ impl BlockEncoder {
         &self,
         bytes: Vec<u8>,
         sequences: Option<SequencesStart>,
+        earlier: EarlierChoices,
         place: BlockPlace,
     ) -> Result<FilteredBlock> {
         let raw_size = bytes.len();
@@ -219,7 +229,7 @@ impl BlockEncoder {
             (None, _) => self
                 .listener
                 .time(place.number, Step::Filter, || {
-                    let filtered = filter::filter_but_last(bytes, &self.pool)?;
+                    let filtered = filter::filter_but_last(bytes, earlier, &self.pool)?;
                     // The sorters' workspace is freed to make room for the match finder.
                     if filtered.is_repetitive() {
                         self.sorters.cpu.free();
@@ -334,6 +344,10 @@ impl Work for BlockEncoder {
 
     fn announce(&self, block: &RawBlock) {
         self.sorting.announce();
+        // An indexed block has no slots.
+        if self.index.is_none() {
+            self.groups.announce(block.number);
+        }
         if let Raw::Bytes(bytes) = &block.raw {
             self.sorters.expect(bytes.len(), block.alone);
         }
@@ -350,6 +364,7 @@ impl Work for BlockEncoder {
 
     fn abandon(&self) {
         self.sorting.abandon();
+        self.groups.abandon();
         self.coding.abandon();
     }
 }

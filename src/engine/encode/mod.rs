@@ -3,6 +3,7 @@
 //! | file | job |
 //! |---|---|
 //! | `filtered_block` | a block after its filters |
+//! | `block_groups` | which earlier blocks a block takes choices over from |
 //! | `block_sorter` | who sorts a text: several GPUs together, one leased GPU, or the CPU |
 //! | `gpu_proof` | restores what a GPU made, and compares it with the text |
 //! | `sorting_gpu` | one GPU that sorts, codes, and proves what it made |
@@ -16,6 +17,7 @@
 //! position.
 
 mod block_encoder;
+mod block_groups;
 mod block_sorter;
 mod code;
 mod filtered_block;

@@ -108,6 +108,7 @@ fn first<'o, 'b>(own: &'o [&'b [u8]], most: usize, mut bytes: usize) -> &'o [&'b
 
 #[cfg(test)]
 mod tests {
+    use super::super::known_forms::KnownForms;
     use super::super::line_parts::take_any_apart;
     use super::super::put_together;
     use super::super::tokens::Tokens;
@@ -136,7 +137,7 @@ mod tests {
         let of = |odd: &str| {
             let block = lines(odd).into_bytes();
             let tokens = Tokens::Fields(b',');
-            let apart = take_any_apart(&block, tokens, &Threads::Calling)
+            let apart = take_any_apart(&block, tokens, &KnownForms::default(), &Threads::Calling)
                 .unwrap()
                 .unwrap();
             let restored = put_together(&apart.text, &mut &apart.side[..], block.len());

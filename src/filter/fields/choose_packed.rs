@@ -60,7 +60,7 @@ impl Candidate {
             return None;
         }
         let (shape, ..) = gaining(own.iter().copied(), Cost::MAX)?;
-        let cost = Sample::new(own, shape.count).as_text();
+        let cost = Sample::new(own, shape.count).as_text;
         Self::of(shape, cost)
     }
 

@@ -34,12 +34,37 @@ const MOST_TRIED: usize = 8;
 /// Each field that is kept has to make the sample smaller by at least one part in this number.
 const LEAST_KEPT_GAIN: usize = 128;
 
-/// Returns the slots with which a sample of `block` is smallest, or `None` if they do not gain
-/// enough. The caller is not a thread of the `pool`.
+/// The slots with which a sample of a block is smallest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    pub tokens: Tokens,
+    /// True if taking the block apart gains enough.
+    pub gains: bool,
+}
+
+impl Chosen {
+    /// Returns the slots if they gain enough.
+    pub(crate) fn slots(self) -> Option<Tokens> {
+        self.gains.then_some(self.tokens)
+    }
+
+    /// Returns the best of the ways to store a sample, if there is one besides the sample as it
+    /// is, which is the first. Each comes with its coded size.
+    pub(crate) fn best(ways: &[(usize, Option<Tokens>)]) -> Option<(usize, Self)> {
+        let (whole, _) = ways[0];
+        let &(size, tokens) = ways[1..].iter().min_by_key(|(size, _)| *size)?;
+        let tokens = tokens?;
+        let gains = tokens.gain_enough(size, whole);
+        Some((size, Chosen { tokens, gains }))
+    }
+}
+
+/// Returns the slots with which a sample of `block` is smallest, or `None` if it does not look like
+/// lines of fields. The caller is not a thread of the `pool`.
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`] if there is no memory.
-pub(crate) fn choose(block: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
+pub(crate) fn choose(block: &[u8], pool: &Threads) -> Result<Option<Chosen>, Flaw> {
     let sample = sample(block, WINDOW);
     let candidates = candidates(&sample);
     if candidates.is_empty() {
@@ -53,24 +78,27 @@ pub(crate) fn choose(block: &[u8], pool: &Threads) -> Result<Option<Tokens>, Fla
         .into_iter()
         .collect::<Result<Vec<_>, Flaw>>()?;
     let (whole, _) = sizes[0];
-    let best = sizes
-        .into_iter()
-        .min_by_key(|&(size, _)| size)
-        .expect("one is the sample's own");
-    let (size, tokens) = match best {
-        (size, Some(Tokens::Fields(delimiter))) => keep_fields(&sample, delimiter, size, pool)?,
-        (size, Some(Tokens::Words)) => {
+    let Some((size, best)) = Chosen::best(&sizes) else {
+        return Ok(None);
+    };
+    if size >= whole {
+        return Ok(Some(best));
+    }
+    let (size, tokens) = match best.tokens {
+        Tokens::Fields(delimiter) => keep_fields(&sample, delimiter, size, pool)?,
+        Tokens::Words => {
             let merged = size_apart(&sample, Some(Tokens::MergedWords))?;
             let tokens = if merged < size {
                 Tokens::MergedWords
             } else {
                 Tokens::Words
             };
-            (size.min(merged), Some(tokens))
+            (size.min(merged), tokens)
         }
-        (size, tokens) => (size, tokens),
+        tokens => (size, tokens),
     };
-    Ok(tokens.filter(|tokens| tokens.gain_enough(size, whole)))
+    let gains = tokens.gain_enough(size, whole);
+    Ok(Some(Chosen { tokens, gains }))
 }
 
 impl Tokens {
@@ -98,7 +126,7 @@ pub(super) fn keep_fields(
     delimiter: u8,
     mut size: usize,
     pool: &Threads,
-) -> Result<(usize, Option<Tokens>), Flaw> {
+) -> Result<(usize, Tokens), Flaw> {
     let mut places = places_of_few_values(sample, delimiter);
     let mut kept = Kept::NONE;
     let mut tokens = Tokens::Fields(delimiter);
@@ -124,7 +152,7 @@ pub(super) fn keep_fields(
         (size, kept) = (least, kept.and(best));
         tokens = Tokens::FieldsBy(delimiter, kept);
     }
-    Ok((size, Some(tokens)))
+    Ok((size, tokens))
 }
 
 /// Returns the positions of the first fields that have few different values, but more than one.
@@ -155,7 +183,7 @@ fn places_of_few_values(sample: &[u8], delimiter: u8) -> Vec<usize> {
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`] if there is no memory.
-pub(super) fn size_apart(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, Flaw> {
+pub(crate) fn size_apart(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, Flaw> {
     let Some(tokens) = tokens else {
         return coded_size(sample);
     };

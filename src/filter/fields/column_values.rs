@@ -82,6 +82,11 @@ impl Templates {
         self.places.depths[column as usize] as usize
     }
 
+    /// Hash of the column's place, which is the same in every block.
+    pub(super) fn key(&self, column: u32) -> u64 {
+        self.places.keys[column as usize]
+    }
+
     /// Replaces the part's template numbers by those of the block.
     fn renumber(&self, part: &mut ParsedLines) {
         let mut numbers = vec![0];

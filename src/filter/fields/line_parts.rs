@@ -3,10 +3,11 @@
 //! Parts of the block are parsed in parallel, and then columns are written in parallel. The result
 //! depends on the block and the slots alone, not on the number of threads.
 
-use super::choose_forms::Forms;
-use super::choose_packed::{self, Candidate};
+use super::choose_forms::{Chosen, Forms};
+use super::choose_packed;
 use super::column_form::Form;
 use super::column_values::{self, ColumnValues, Group, Templates, count};
+use super::known_forms::KnownForms;
 use super::merged_templates::{Merged, MergedTemplates};
 use super::parsed_lines::{Allowed, ParsedLines};
 use super::predictions::Room;
@@ -46,6 +47,8 @@ pub(crate) struct Apart {
     /// Range of the text with the lines that fit no template. These are no lines of fields, if
     /// there are any.
     pub whole_lines: Range<usize>,
+    /// The forms of the columns, for other blocks.
+    pub forms: KnownForms,
 }
 
 /// Takes `block` apart by `tokens`. `None` if it has too many slots, or does not get smaller. The
@@ -58,17 +61,32 @@ pub(crate) fn take_apart(
     tokens: Tokens,
     pool: &Threads,
 ) -> Result<Option<Apart>, Flaw> {
-    let is_smaller = |apart: &Apart| apart.text.len() + apart.side.len() < block.len();
-    Ok(take_any_apart(block, tokens, pool)?.filter(is_smaller))
+    take_apart_like(block, tokens, &KnownForms::default(), pool)
 }
 
-/// Does the same as [`take_apart`], but also returns a result that is not smaller.
+/// Does the same as [`take_apart`]. Columns that have the same place as those of another block take
+/// over their forms, if these suit them.
+///
+/// # Errors
+/// [`Flaw::NO_MEMORY`] if there is no memory.
+pub(crate) fn take_apart_like(
+    block: &[u8],
+    tokens: Tokens,
+    known: &KnownForms,
+    pool: &Threads,
+) -> Result<Option<Apart>, Flaw> {
+    let is_smaller = |apart: &Apart| apart.text.len() + apart.side.len() < block.len();
+    Ok(take_any_apart(block, tokens, known, pool)?.filter(is_smaller))
+}
+
+/// Does the same as [`take_apart_like`], but also returns a result that is not smaller.
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`] if there is no memory.
 pub(super) fn take_any_apart(
     block: &[u8],
     tokens: Tokens,
+    known: &KnownForms,
     pool: &Threads,
 ) -> Result<Option<Apart>, Flaw> {
     if u32::try_from(block.len()).is_err() {
@@ -88,12 +106,7 @@ pub(super) fn take_any_apart(
     let mut side = Vec::new();
     leb128::write(templates.names.len(), &mut side);
     leb128::write(lines * 2 + usize::from(!block.ends_with(b"\n")), &mut side);
-    let (text, whole_lines) = text(block, values, templates, &mut side, pool)?;
-    Ok(Some(Apart {
-        text,
-        side,
-        whole_lines,
-    }))
+    text(block, values, &templates, side, known, pool).map(Some)
 }
 
 /// Parses the lines of `block`, and finds their templates. `None` if there are too many values.
@@ -156,15 +169,15 @@ fn parts(block: &[u8], tokens: Tokens) -> Vec<Range<usize>> {
     parts
 }
 
-/// Writes the text, and appends packed columns to `side`. Returns the text, and the range of it
-/// that has the lines that fit no template.
+/// Writes the text, and appends packed columns to `side`.
 fn text(
     block: &[u8],
     values: ColumnValues,
-    templates: Templates,
-    side: &mut Vec<u8>,
+    templates: &Templates,
+    mut side: Vec<u8>,
+    known: &KnownForms,
     pool: &Threads,
-) -> Result<(Vec<u8>, Range<usize>), Flaw> {
+) -> Result<Apart, Flaw> {
     let mut front = Vec::new();
     for name in &templates.names {
         front.extend_from_slice(name);
@@ -182,25 +195,29 @@ fn text(
         block,
         values: &values,
     };
-    let chosen = pool.map(
-        tasks(&columns),
-        |task| -> Result<Vec<(Form, Option<Candidate>)>, Flaw> {
-            let depth = |column: &[Group]| templates.depth(column[0].column);
-            let mut forms = Forms::new(&writer);
-            columns[task]
-                .iter()
-                .map(|column| forms.of(column, depth(column)))
-                .collect()
-        },
-    );
+    let chosen = pool.map(tasks(&columns), |task| -> Result<Vec<Chosen>, Flaw> {
+        let mut forms = Forms::new(&writer, known);
+        columns[task]
+            .iter()
+            .map(|column| {
+                let number = column[0].column;
+                forms.of(column, templates.depth(number), templates.key(number))
+            })
+            .collect()
+    });
     let chosen = chosen
         .into_iter()
         .collect::<Result<Vec<_>, Flaw>>()?;
-    let (mut forms, candidates): (Vec<Form>, Vec<_>) = chosen.into_iter().flatten().unzip();
-    let candidates = candidates.into_iter().enumerate();
-    let candidates = candidates
-        .filter_map(|(at, one)| Some((at, one?)))
-        .collect();
+    let mut forms = Vec::with_capacity(columns.len());
+    let mut candidates = Vec::new();
+    let mut made = KnownForms::default();
+    for (at, chosen) in chosen.into_iter().flatten().enumerate() {
+        forms.push(chosen.form);
+        candidates.extend(chosen.candidate.map(|candidate| (at, candidate)));
+        if let Some(known) = chosen.known {
+            made.add(templates.key(columns[at][0].column), known);
+        }
+    }
     let packed = choose_packed::choose(&writer, &columns, tasks(&columns), candidates, pool);
     side.extend(writer.packed(&columns, &packed, pool));
     packed
@@ -214,7 +231,13 @@ fn text(
     }
     let written = writer.write(&columns, &forms, pool)?;
     let groups = values.into_groups();
-    join(front, &column_values::columns(&groups), &forms, written)
+    let (text, whole_lines) = join(front, &column_values::columns(&groups), &forms, written)?;
+    Ok(Apart {
+        text,
+        side,
+        whole_lines,
+        forms: made,
+    })
 }
 
 /// Groups the columns into tasks.

@@ -30,6 +30,7 @@
 //! | `column_values`, `write_columns` | the values of a column, and how they are written |
 //! | `column_form` | the forms of columns |
 //! | `choose_forms`, `choose_lists`, `choose_packed` | the choice of a column's form |
+//! | `known_forms` | the forms of an earlier block, which are tried first |
 //! | `numbers`, `lists`, `predictions` | forms: differences, items, values predicted by others |
 //! | `packed_columns`, `packed_words` | columns beside the text, as digits of large numbers |
 //! | `packed_layout`, `packed_shape` | the layout that such values have in common |
@@ -53,7 +54,8 @@
 //!    and the row in the table of that page.
 //! 4. `write_columns` writes the values, and `rejoin` restores them. A form whose values are more
 //!    than a few lines has a file for both, as `numbers` and `lists` have.
-//! 5. `value_cost` or `choose_forms`: the choice, by the cost of a sample.
+//! 5. `value_cost` or `choose_forms`: the choice, by the cost of a sample. `Sample::known_form`
+//!    has its cost too, for blocks that take the form over.
 //! 6. `tests` here: lines for which it is chosen. Data of its kind in `cases::filtered`
 //!    (`tests/common/cases.rs`), if none there has it, with a name in `tests/conformance/valid.rs`.
 //! 7. `tests/conformance/invalid/fields.rs`: what a decoder rejects of it. The form that is unknown
@@ -72,6 +74,7 @@ mod column_values;
 mod difference_bits;
 mod kept_hashes;
 mod key_hashes;
+mod known_forms;
 mod line_parts;
 mod lists;
 mod merged_templates;
@@ -93,9 +96,10 @@ mod tokens;
 mod value_cost;
 mod write_columns;
 
-pub(crate) use choose_tokens::{candidates, choose, sample};
+pub(crate) use choose_tokens::{Chosen, candidates, choose, sample, size_apart};
 pub(crate) use coded_size::coded_size;
-pub(crate) use line_parts::{Apart, take_apart};
+pub(crate) use known_forms::KnownForms;
+pub(crate) use line_parts::{Apart, take_apart, take_apart_like};
 pub(crate) use rejoin::{put_together, put_together_in};
 pub(crate) use side_memory::SideMemory;
 pub use tokens::Tokens;

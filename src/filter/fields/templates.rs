@@ -1,6 +1,7 @@
 //! Templates, and the columns of their slots.
 
 use super::short_moves::USUAL;
+use crate::base::content_defined;
 use crate::base::error::Flaw;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -124,6 +125,8 @@ pub(super) struct Columns {
     by_place: HashMap<(u32, Box<[u8]>), u32>,
     /// Number of slots before each column's slot.
     pub depths: Vec<u32>,
+    /// Hash of each column's place, which is the same in every block.
+    pub keys: Vec<u64>,
 }
 
 impl Columns {
@@ -131,6 +134,7 @@ impl Columns {
         Columns {
             by_place: HashMap::new(),
             depths: vec![0],
+            keys: vec![0],
         }
     }
 
@@ -150,6 +154,8 @@ impl Columns {
                 if column == next {
                     left = left.checked_sub(1)?;
                     self.depths.push(columns.len() as u32);
+                    self.keys
+                        .push(key(self.keys[before as usize], part));
                 }
                 columns.push(column);
                 before = column;
@@ -157,6 +163,17 @@ impl Columns {
         }
         Some(columns)
     }
+}
+
+/// Returns the key of the column behind a text, which is behind the column of the key `before`.
+fn key(before: u64, text: &[u8]) -> u64 {
+    let eight = |bytes: &[u8]| {
+        let mut eight = [0; 8];
+        eight[..bytes.len()].copy_from_slice(bytes);
+        u64::from_le_bytes(eight)
+    };
+    let front = [before, text.len() as u64];
+    content_defined::hash_words(front.into_iter().chain(text.chunks(8).map(eight)))
 }
 
 #[cfg(test)]

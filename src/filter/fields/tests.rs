@@ -1,6 +1,7 @@
 //! Every oddity comes back, and no text or parameters do harm.
 
 use super::choose_tokens::{keep_fields, size_apart};
+use super::known_forms::KnownForms;
 use super::line_parts::{Apart, take_any_apart};
 use super::tokens::Kept;
 use super::*;
@@ -185,7 +186,8 @@ fn round_trip(block: &[u8], tokens: Tokens) -> Option<(Vec<u8>, Vec<u8>)> {
         text,
         side,
         whole_lines,
-    } = take_any_apart(block, tokens, &Threads::Calling).unwrap()?;
+        forms: _,
+    } = take_any_apart(block, tokens, &KnownForms::default(), &Threads::Calling).unwrap()?;
     assert!(whole_lines.end <= text.len());
     let more = [&side[..], b"more"].concat();
     let mut rest = &more[..];
@@ -288,7 +290,7 @@ fn parts_and_threads_give_the_same() {
     let pool = Threads::Pool(pool.into());
     for tokens in TOKENS {
         let apart = round_trip(&block, tokens);
-        let others = take_any_apart(&block, tokens, &pool).unwrap();
+        let others = take_any_apart(&block, tokens, &KnownForms::default(), &pool).unwrap();
         assert_eq!(others.map(|others| (others.text, others.side)), apart);
     }
 }
@@ -458,7 +460,14 @@ fn records_are_whole_in_every_part_of_a_block() {
             .iter()
             .all(|&number| number == 1)
     );
-    assert_eq!(choose(&block, &Threads::Calling), Ok(Some(Tokens::Reads)));
+    assert_eq!(slots(&block), Some(Tokens::Reads));
+}
+
+/// The slots that a block is taken apart by, if it is.
+fn slots(block: &[u8]) -> Option<Tokens> {
+    choose(block, &Threads::Calling)
+        .unwrap()
+        .and_then(Chosen::slots)
 }
 
 /// Roads between towns: the length of a road depends on both its ends.
@@ -484,7 +493,7 @@ fn fields_that_tell_what_others_are_stay_in_the_template() {
         .collect();
     let size = size_apart(&block, Some(Tokens::Fields(b','))).unwrap();
     let (smaller, chosen) = keep_fields(&block, b',', size, &Threads::Calling).unwrap();
-    let Some(Tokens::FieldsBy(b',', kept)) = chosen else {
+    let Tokens::FieldsBy(b',', kept) = chosen else {
         panic!("{chosen:?}")
     };
     assert!(kept.has(1) && !kept.has(2) && !kept.has(3));
@@ -506,16 +515,73 @@ fn lines_of_fields_are_told_from_others() {
             n * n % 77
         )
     });
-    assert_eq!(choose(&log, &Threads::Calling), Ok(Some(Tokens::Words)));
+    assert_eq!(slots(&log), Some(Tokens::Words));
     let table = lines(|n| {
         let name = ["ann", "bob", "cy"][n * n % 7 % 3];
         format!("{name},{},,{}\n", n * n % 1009, n * 7)
     });
-    assert!(matches!(choose(&table, &Threads::Calling), Ok(Some(_))));
+    assert!(slots(&table).is_some());
     for (name, block) in cases::named()
         .into_iter()
         .chain(cases::shapes(100_000))
     {
-        assert_eq!(choose(&block, &Threads::Calling), Ok(None), "{name}");
+        assert_eq!(slots(&block), None, "{name}");
+    }
+}
+
+#[test]
+fn forms_of_another_block_are_taken_over_where_they_suit_and_do_no_harm_elsewhere() {
+    let kinds: [fn(usize) -> String; 4] = [
+        |n| {
+            format!(
+                "{},{},{}\n",
+                10_000_000 + n * 3,
+                500_000 + n * n % 97,
+                n * n % 97 * 7 + 70_000
+            )
+        },
+        |n| {
+            format!(
+                "{},{},{}\n",
+                90_000_000 + n * 3,
+                500_000 + n * n % 89,
+                n * n % 89 * 7 + 70_000
+            )
+        },
+        |n| {
+            format!(
+                "{:016x},{:06},{}\n",
+                n * 0x9E37_79B1,
+                n % 3,
+                "x".repeat(5 + n % 5)
+            )
+        },
+        |n| format!("\"a; b{}; c\",-{n:06},{:06}\n", n % 7, n * n),
+    ];
+    let lines = |line: fn(usize) -> String| (0..3000).map(line).collect::<String>();
+    let blocks = kinds.map(|line| lines(line).into_bytes());
+    let apart = |block: &[u8], known: &KnownForms| {
+        take_any_apart(block, Tokens::Fields(b','), known, &Threads::Calling)
+            .unwrap()
+            .unwrap()
+    };
+    let own = blocks
+        .each_ref()
+        .map(|block| apart(block, &KnownForms::default()));
+    for (known, of) in own.iter().zip(0..) {
+        for (block, at) in blocks.iter().zip(0..) {
+            let Apart { text, side, .. } = apart(block, &known.forms);
+            assert_eq!(
+                put_together(&text, &mut &side[..], block.len()).as_ref(),
+                Ok(block)
+            );
+            if of == at {
+                assert!(text == own[at].text, "{at}");
+            }
+            // The first two are alike.
+            if of + at == 1 {
+                assert!(text.len() <= own[at].text.len() * 13 / 12, "{of}, {at}");
+            }
+        }
     }
 }

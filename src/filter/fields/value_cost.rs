@@ -6,6 +6,7 @@
 use super::column_form::Form;
 use super::difference_bits::{bits, differences_by_key, fewest};
 use super::key_hashes::KeyHashes;
+use super::known_forms::KnownForm;
 use super::numbers::{self, Pattern};
 use super::predictions::hash;
 use super::symbol_cost::{Cost, Distinct, Places, cost, of_byte};
@@ -62,6 +63,8 @@ pub(super) struct Sample<'b> {
     numbers: Vec<u32>,
     /// Cost to spell each different value once.
     spelt: Vec<Cost>,
+    /// Cost of the values as text.
+    pub as_text: Cost,
     /// Cost of a byte of the values.
     of_byte: Cost,
     /// True if the column has far more values than the sample.
@@ -81,14 +84,15 @@ impl<'b> Sample<'b> {
             }
             number
         });
-        let numbers = numbers.collect();
+        let numbers: Vec<u32> = numbers.collect();
         let of_byte = of_byte(&different);
-        let spelt = different
+        let spelt: Vec<Cost> = different
             .iter()
             .map(|value| of_byte * (value.len() as u64 + 1))
             .collect();
         let is_small = count >= own.len() * SMALL;
         Sample {
+            as_text: as_text(&numbers, &spelt),
             numbers,
             spelt,
             of_byte,
@@ -101,13 +105,10 @@ impl<'b> Sample<'b> {
     /// Returns the form with the least cost, and this cost. `keys` are those of this sample, and
     /// may be up to `distances` slots before its values.
     pub(super) fn best_form(&self, distances: usize, keys: &mut KeyHashes<'b, '_>) -> (Form, Cost) {
-        let mut best = (self.as_text(), Form::Text);
-        if best.0 < LITTLE {
-            return (Form::Text, best.0);
+        if self.as_text < LITTLE {
+            return (Form::Text, self.as_text);
         }
-        if self.is_small {
-            best.0 -= best.0 / LEAST_SMALL_GAIN;
-        }
+        let mut best = (self.as_lowered_text(), Form::Text);
         let mut consider = |cost, form| {
             if cost < best.0 {
                 best = (cost, form);
@@ -137,15 +138,64 @@ impl<'b> Sample<'b> {
                 best = (cost, form);
             }
         }
-        let form = match best.1 {
+        (self.finished(best.1, distances, keys), best.0)
+    }
+
+    /// Returns the form of an earlier block's column, and its cost, if it suits these values as
+    /// well as those.
+    pub(super) fn known_form(
+        &self,
+        known: &KnownForm,
+        distances: usize,
+        keys: &mut KeyHashes<'b, '_>,
+    ) -> Option<(Form, Cost)> {
+        if self.as_text < LITTLE {
+            return Some((Form::Text, self.as_text));
+        }
+        let text = self.as_lowered_text();
+        let more = |cost| cost + cost / LEAST_MORE;
+        let cost = match &known.form {
+            Form::Numbers(pattern) => self.as_numbers(&self.parsed(pattern)?),
+            Form::NumbersByKey { distance, pattern } => {
+                more(self.as_numbers_by_key(&self.parsed(pattern)?, *distance, keys))
+            }
+            Form::Sums {
+                plus,
+                minus,
+                pattern,
+            } => more(self.as_sums(&self.parsed(pattern)?, *plus, *minus, keys)),
+            Form::Predicted { distance, .. } => {
+                let cost =
+                    self.as_predicted(*distance, keys, text, &mut Vec::new(), &mut Vec::new());
+                cost.saturating_add(cost / LEAST_GAIN)
+            }
+            _ if known.is_text_like(self.own.len(), self.as_text) => {
+                return Some((self.as_they_are(distances, keys), text));
+            }
+            _ => return None,
+        };
+        let suits = cost < text && known.gains_as_much(self.as_text, cost);
+        suits.then(|| (self.finished(known.form.clone(), distances, keys), cost))
+    }
+
+    /// Returns the cost of text that other forms are compared with.
+    fn as_lowered_text(&self) -> Cost {
+        match self.is_small {
+            true => self.as_text - self.as_text / LEAST_SMALL_GAIN,
+            false => self.as_text,
+        }
+    }
+
+    /// Returns the form with what follows from the bytes of the values.
+    fn finished(&self, form: Form, distances: usize, keys: &KeyHashes) -> Form {
+        match form {
             Form::Text => self.as_they_are(distances, keys),
             Form::Predicted { distance, .. } => Form::Predicted {
                 distance,
                 raised: self.are_no_text(),
             },
             form => form,
-        };
-        (form, best.0)
+        }
     }
 
     /// Returns the form of values that nothing predicts.
@@ -240,19 +290,14 @@ impl<'b> Sample<'b> {
                 distance,
                 pattern: pattern.clone(),
             };
-            let differences = differences_by_key(own, keys.row(distance, own.len()));
-            consider(self.as_differences(differences), form);
+            consider(self.as_numbers_by_key(own, distance, keys), form);
         }
         let keys = &*keys;
-        let slot = |distance, at| match distance {
-            0 => 0,
-            _ => numbers::of_slot(keys.key(distance, at)),
-        };
         let few = &own[..SUMMED];
         let distances = distances.min(MOST_SUMMED);
         let slots = |distance| {
             (0..few.len())
-                .map(|at| slot(distance, at))
+                .map(|at| slot(keys, distance, at))
                 .collect()
         };
         let slots: Vec<Vec<i64>> = (0..=distances).map(slots).collect();
@@ -271,17 +316,32 @@ impl<'b> Sample<'b> {
         let pairs =
             (1..=distances).flat_map(|plus| (0..=distances).map(move |minus| (plus, minus)));
         if let Some((plus, minus)) = fewest(pairs, of_few) {
-            let base = |at| slot(plus, at) - slot(minus, at);
-            let differences = (0..)
-                .zip(own)
-                .map(|(at, own)| own.map(|own| own - base(at)));
             let form = Form::Sums {
                 plus,
                 minus,
                 pattern: pattern.clone(),
             };
-            consider(self.as_differences(differences), form);
+            consider(self.as_sums(own, plus, minus, keys), form);
         }
+    }
+
+    /// Returns the cost of numbers as differences to the last beside the same key.
+    fn as_numbers_by_key(
+        &self,
+        own: &[Option<i64>],
+        distance: usize,
+        keys: &mut KeyHashes<'b, '_>,
+    ) -> Cost {
+        self.as_differences(differences_by_key(own, keys.row(distance, own.len())))
+    }
+
+    /// Returns the cost of numbers as differences to those of two slots.
+    fn as_sums(&self, own: &[Option<i64>], plus: usize, minus: usize, keys: &KeyHashes) -> Cost {
+        let base = |at| slot(keys, plus, at) - slot(keys, minus, at);
+        let differences = (0..)
+            .zip(own)
+            .map(|(at, own)| own.map(|own| own - base(at)));
+        self.as_differences(differences)
     }
 
     /// Returns the pattern of the majority of values, if one has a majority.
@@ -310,15 +370,6 @@ impl<'b> Sample<'b> {
             numbers.push(number);
         }
         Some(numbers)
-    }
-
-    /// Returns the cost of the values as text.
-    pub(super) fn as_text(&self) -> Cost {
-        let mut counts = vec![0; self.spelt.len()];
-        self.numbers
-            .iter()
-            .for_each(|&number| counts[number as usize] += 1);
-        cost(&counts) + self.spelt.iter().sum::<Cost>()
     }
 
     fn as_numbers(&self, own: &[Option<i64>]) -> Cost {
@@ -409,6 +460,23 @@ impl<'b> Sample<'b> {
     }
 }
 
+/// Returns the cost of values as text: the `numbers` of different ones, which are `spelt` once.
+fn as_text(numbers: &[u32], spelt: &[Cost]) -> Cost {
+    let mut counts = vec![0; spelt.len()];
+    numbers
+        .iter()
+        .for_each(|&number| counts[number as usize] += 1);
+    cost(&counts) + spelt.iter().sum::<Cost>()
+}
+
+/// Returns the number of the slot at a distance before the sample's value `at`; 0 if that is 0.
+fn slot(keys: &KeyHashes, distance: usize, at: usize) -> i64 {
+    match distance {
+        0 => 0,
+        _ => numbers::of_slot(keys.key(distance, at)),
+    }
+}
+
 /// Statistics of the bytes of some values: their number per value, the number of different ones,
 /// and whether all or some are letters.
 struct Bytes {
@@ -421,6 +489,7 @@ struct Bytes {
 #[cfg(test)]
 mod tests {
     use super::super::column_values::LineValue;
+    use super::super::key_hashes::Row;
     use super::super::parsed_lines::Value;
     use super::*;
 
@@ -442,7 +511,7 @@ mod tests {
         let own = (1..values.len())
             .step_by(2)
             .map(|at| LineValue::new(&values, at));
-        keys.next(own.collect(), Vec::new());
+        keys.next(own.collect(), Row::default());
         Sample::new(keys.own(), before.len())
             .best_form(1, &mut keys)
             .0

@@ -71,7 +71,7 @@ fn a_block_that_the_cpu_codes_wrongly_too_is_an_error() {
         alone: false,
     };
     let mut block = encoder
-        .filtered(cases::text(50_000), None, place)
+        .filtered(cases::text(50_000), None, EarlierChoices::default(), place)
         .unwrap();
     block.checksum ^= 1;
     let sorted = Sorter::Cpu
