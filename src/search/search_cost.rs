@@ -25,6 +25,12 @@ const QUERY: f64 = 300.0;
 /// Reading a slice and starting to decode it.
 const SLICE: f64 = 10_000.0;
 
+/// Factor for walks in a block of many slices. The slices of a walk are decoded one after the
+/// other, while several threads restore such a block.
+const WAITING: f64 = 2.5;
+/// Minimum number of slices for that.
+const MANY_SLICES: u64 = 64;
+
 /// Number of steps of a search that the text does not save: those until the interval is one row,
 /// and those that the comparison with the text costs.
 const UNTIL_ALONE: usize = 32;
@@ -100,7 +106,7 @@ impl BlockCost {
         self.serial(work) as f64 * (slice + QUERY) < restored
     }
 
-    /// Returns true if walks of `steps` steps in all cost less than decoding and restoring the
+    /// Returns true if walks of `steps` steps in all pay, compared with decoding and restoring the
     /// block. They share slices, which are kept as far as there is room.
     pub(crate) fn pays_for_walks(&self, steps: u64) -> bool {
         let slices = self.slices.max(1) as f64;
@@ -110,7 +116,11 @@ impl BlockCost {
         let kept = (self.room as f64 / size.max(1.0)).min(1.0);
         let different = slices * (1.0 - (-steps / slices).exp());
         let walks = (kept * different + (1.0 - kept) * steps) * slice + steps * QUERY;
-        walks < self.decode_all() + size * RESTORE
+        let waiting = match self.slices >= MANY_SLICES {
+            true => WAITING,
+            false => 1.0,
+        };
+        walks * waiting < self.decode_all() + size * RESTORE
     }
 
     /// Returns true if `rows` rows are located by walks from all samples, not from each row.

@@ -21,8 +21,9 @@ const TABLES_SHARE: u64 = 8;
 /// Bytes of the tables of a block per slice.
 const PER_SLICE: u64 = 1100;
 
-/// Bytes of a piece of text that is read at once.
-pub(super) const CHUNK: usize = 256;
+/// Bytes of a piece of text that is read at once. The first and the last piece of a block are in
+/// the edges that its index stores, so that they cost no walk.
+pub(super) const CHUNK: usize = EDGE;
 
 /// The blocks of a file.
 pub(super) struct LineBlocks<'b> {
@@ -175,9 +176,16 @@ impl<'b> LineBlocks<'b> {
         Ok(())
     }
 
-    /// Number of pieces of a block that were read.
-    pub(super) fn known_chunks(&self, n: usize) -> usize {
-        self.chunks.range((n, 0)..(n + 1, 0)).count()
+    /// Number of pieces of a block that were read by walks.
+    pub(super) fn walked_chunks(&self, n: usize) -> usize {
+        let read = self.chunks.range((n, 0)..(n + 1, 0));
+        read.filter(|((_, chunk), _)| !self.is_edge(n, *chunk))
+            .count()
+    }
+
+    /// True for the first and the last piece of a block, which the index stores.
+    pub(super) fn is_edge(&self, n: usize, chunk: usize) -> bool {
+        chunk == 0 || (chunk + 1) * CHUNK >= self.slots[n].block.size()
     }
 
     /// A range of a block, all of which was read.

@@ -97,9 +97,12 @@ fn cheaper_decoded(
     let mut cheaper = BTreeSet::new();
     let numbers: BTreeSet<usize> = wanted.iter().map(|(n, _)| *n).collect();
     for n in numbers {
-        let chunks = wanted.range((n, 0)..(n + 1, 0)).count();
-        let size = (chunks + blocks.known_chunks(n)) * CHUNK;
-        if blocks.pays_to_decode(n, size as u64)? {
+        let chunks = wanted.range((n, 0)..(n + 1, 0));
+        let walked = chunks
+            .filter(|(_, chunk)| !blocks.is_edge(n, *chunk))
+            .count();
+        let size = (walked + blocks.walked_chunks(n)) * CHUNK;
+        if walked > 0 && blocks.pays_to_decode(n, size as u64)? {
             cheaper.insert(n);
         }
     }
