@@ -35,7 +35,7 @@ pub(crate) struct Choice {
     apart: u64,
 }
 
-/// Properties by which blocks are told apart.
+/// Properties that differ between unlike blocks.
 #[derive(Debug)]
 struct Looks {
     is_repetitive: bool,

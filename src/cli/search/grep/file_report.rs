@@ -1,8 +1,8 @@
 //! The report on one file: its lines, its numbers or its name, as the arguments ask for.
 //!
-//! A file is binary if it has a zero byte, as in GNU grep. Its first match is then told in a
-//! message, and the search ends. The lines that end before the window of that byte are text; a
-//! window has 96 KiB.
+//! A file is binary if it has a zero byte, as in GNU grep. A message then says that it matches, and
+//! the search ends. The lines that end before the window of that byte are text; a window has 96
+//! KiB.
 
 use crate::cli::arguments::grep_args::BinaryFiles;
 use crate::cli::files::input_name::Name;
