@@ -188,24 +188,26 @@ fn footer_without_blocks(footer: &Footer, content_size: u64) -> Footer {
 pub(crate) fn read_or_pass(input: &mut dyn ReadSeek, end: u64, room: TableRoom) -> Result<Frame> {
     match read_frame(input, end, room) {
         Err(Error::Version { what, offset }) if offset > 0 || room.frames > 0 => {
-            let bytes = fixed(input, end - Footer::SIZE as u64)?;
-            match Footer::frame_size(&bytes) {
-                Some(size) if end.checked_sub(size) == Some(offset) => {
-                    let frame = FrameInfo::without_blocks(offset..end);
-                    let unsupported = Some(what.into());
-                    Ok((
-                        FrameInfo {
-                            unsupported,
-                            ..frame
-                        },
-                        Vec::new(),
-                    ))
-                }
-                _ => Err(Error::Version { what, offset }),
+            if start_by_footer(input, end)? != Some(offset) {
+                return Err(Error::Version { what, offset });
             }
+            let frame = FrameInfo {
+                unsupported: Some(what.into()),
+                ..FrameInfo::without_blocks(offset..end)
+            };
+            Ok((frame, Vec::new()))
         }
         frame => frame,
     }
+}
+
+/// Where the frame that ends at `end` starts, if a sound footer of any version stands there.
+fn start_by_footer(input: &mut dyn ReadSeek, end: u64) -> Result<Option<u64>> {
+    let Some(footer_start) = end.checked_sub(Footer::SIZE as u64) else {
+        return Ok(None);
+    };
+    let size = Footer::frame_size(&fixed(input, footer_start)?);
+    Ok(size.and_then(|size| end.checked_sub(size)))
 }
 
 /// File offsets of the parts of a frame.

@@ -190,6 +190,21 @@ fn a_frame_of_another_version_is_named_and_the_others_are_read() {
     }
 }
 
+/// What stands before a sound frame may be shorter than a footer.
+#[test]
+fn the_begin_of_a_frame_of_another_version_before_a_sound_frame_is_named() {
+    let text = common::compressed(b"text", 1);
+    for size in [5, 20, 35] {
+        let file = [&DRAFT_8[..size], &text].concat();
+        for error in said(&file, &options(1)) {
+            assert!(
+                matches!(error, Error::Version { offset: 0, .. }),
+                "{size}: {error}"
+            );
+        }
+    }
+}
+
 /// Drafts up to 17 have other footers, which do not tell where their frames begin.
 #[test]
 fn a_frame_of_an_old_draft_is_named_by_a_reader_in_order() {
