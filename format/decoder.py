@@ -88,9 +88,9 @@ class Fields:
         """A field of 1 byte."""
         return self.take(1)[0]
 
-    def line(self):
-        """The bytes before the next `0A`, which is skipped."""
-        end = self.data.find(b"\n", self.at)
+    def line(self, end_byte=b"\n"):
+        """The bytes before the next `0A`, or another byte, which is skipped."""
+        end = self.data.find(end_byte, self.at)
         require(end >= 0, self.number, "a line of the filter fields without its end")
         start, self.at = self.at, end + 1
         return self.data[start:end]
@@ -581,6 +581,34 @@ def read_records_table(content, fastq):
             end = record[-1] + lines
         records.append(tuple(record))
     return records
+
+
+def read_members_table(content):
+    """Section 5.4: the table Members of a frame, as the rows of a table; None if Form is zstd.
+
+    A row is name, link, user, group, kind, mode, size, offset, begin and end of the content, time.
+    Raises Damaged or ValueError if it is malformed. No restored bytes depend on it.
+    """
+    if content[0] == 1:
+        return None
+    fields = Fields(content[1:])
+    count = fields.varint()
+    if not 1 <= count <= 1 << 20:
+        raise ValueError("a table of members with a Member_Count of %d" % count)
+    strings = [[fields.line(b"\0") for _ in range(count)] for _ in range(4)]
+    numbers = [[fields.varint() for _ in range(count)] for _ in range(7)]
+    if not fields.is_done():
+        raise ValueError("a table of members that goes on behind its columns")
+    members, end, time = [], 0, 0
+    for row in zip(*strings, *numbers):
+        *names, kind, mode, size, stored, headers, gap, modified = row
+        offset = end + 512 * gap
+        begin = offset + 512 * (headers + 1)
+        content_end = begin + size + unfold(stored)
+        time += unfold(modified)
+        members.append((*names, kind, mode, size, offset, begin, content_end, time))
+        end = -(-content_end // 512) * 512
+    return members
 
 
 def unfold(number):

@@ -9,6 +9,7 @@ use crate::base::error::Result;
 pub use crate::base::error::{Flaw, Unreadable};
 use crate::base::leb128;
 use crate::base::positions::NarrowLimits;
+use crate::base::tar::{End, Member, TarWalk};
 use crate::base::tasks::Executor;
 use crate::base::threads::Threads;
 use crate::bwt::sort_limits::{MergeLimits, ParsingLimits};
@@ -26,9 +27,9 @@ use crate::filter::sequence::{Kind, ListedRecord};
 use crate::filter::{FIELDS, Filtered, MATCHES, REGIONS, SEQUENCES, match_finder, matches};
 use crate::frame::{
     AnyHeader, BlockHeader, BlockKind, BwtPayload, CodedBlock, Features, Footer, FrameHeader,
-    FrameReader, FrameWriter, HEADER_SIZE, NEEDED, PayloadFront, SequencesTable, check_tables,
-    counts_again, counts_to_bytes, header_tables_again, pass_tables, read_records,
-    records_to_bytes, seek_content_again, tables_to_bytes,
+    FrameReader, FrameWriter, HEADER_SIZE, MemberColumns, NEEDED, PayloadFront, PlainMembers,
+    SequencesTable, check_tables, counts_again, counts_to_bytes, header_tables_again, pass_tables,
+    read_records, records_to_bytes, seek_content_again, tables_to_bytes,
 };
 pub use crate::frame::{DRAFT, VERSION};
 use crate::gpu::process_ranks::Ranks;
@@ -243,6 +244,40 @@ pub fn sequences(content: &[u8], blocks: usize) -> Result<Vec<u8>, Flaw> {
 /// Reads the table Records of a frame of FASTA or FASTQ.
 pub fn records_table(content: &[u8], kind: Kind) -> Result<Vec<ListedRecord>, Flaw> {
     read_records(content, kind)
+}
+
+/// Reads the table Members of a frame of `raw_size` raw bytes.
+pub fn members_table(content: &[u8], raw_size: u64) -> Result<Vec<Member>, Flaw> {
+    PlainMembers::from_content(content, u64::MAX)?.members(raw_size)
+}
+
+/// Builds the table Members, if a table can hold these members.
+pub fn members_content(members: &[Member]) -> Option<Vec<u8>> {
+    let mut columns = MemberColumns::default();
+    members
+        .iter()
+        .try_for_each(|member| columns.add(member))?;
+    columns.to_table(u64::MAX)
+}
+
+/// Reads the table Members and writes it again. A table that nothing writes is accepted if it
+/// cannot be written.
+pub fn members(content: &[u8], raw_size: u64) -> Result<Vec<u8>, Flaw> {
+    let members = members_table(content, raw_size)?;
+    Ok(members_content(&members).unwrap_or_else(|| content.to_vec()))
+}
+
+/// The members that a walk over a tar archive finds, and whether it is whole.
+pub fn walk_tar(raw: &[u8]) -> (Vec<Member>, bool) {
+    let mut walk = TarWalk::default();
+    let mut members = Vec::new();
+    let size = raw.len() as u64;
+    walk.feed(
+        0..size,
+        |at, out| out.copy_from_slice(&raw[at..at + out.len()]),
+        |found| members.push(found.member),
+    );
+    (members, walk.finish(size) == End::Whole)
 }
 
 /// Builds the table Records of a frame of FASTA or FASTQ.

@@ -154,6 +154,7 @@ pub use archive::{Archive, Lines};
 pub use base::allocation::failure_is_handled;
 pub use base::device::{Device, GpuSet};
 pub use base::error::{Bound, Error, Result};
+pub use base::tar::{Member, MemberKind};
 pub use coder::Effort;
 pub use frame::{BlockInfo, Features, FrameInfo, IndexInfo, IndexedBlocks, MAGIC};
 pub use gpu::process_ranks::{JoinedRank, OtherRank, Ranks};

@@ -10,6 +10,7 @@
 //! | `archive_file` | [`Archive`]: ranges and searches |
 //! | `archive_gpu` | ranges, restored to the memory of a GPU |
 //! | `archive_lines` | lines, by number and by key |
+//! | `archive_members` | the members of a tar archive |
 //! | `archive_places` | lines around literals, by the index; some blocks in order |
 //! | `archive_records` | records and their bases |
 //! | `recover` | the intact blocks of a damaged file |
@@ -20,6 +21,7 @@
 mod archive_file;
 mod archive_gpu;
 mod archive_lines;
+mod archive_members;
 mod archive_places;
 mod archive_records;
 pub(crate) mod recover;

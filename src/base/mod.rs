@@ -13,6 +13,7 @@
 //! | `simd_dispatch` | functions compiled for the vector units that the processor has |
 //! | `content_defined`, `chosen_spans` | positions of a text that its bytes choose |
 //! | `spot_checks` | the part of a batch that is done twice |
+//! | `tar` | the members of a tar archive |
 //! | `equal_bytes`, `cache_lines` | common prefixes, and memory by cache lines |
 
 pub(crate) mod allocation;
@@ -28,5 +29,6 @@ pub(crate) mod shortage;
 pub(crate) mod simd_dispatch;
 pub(crate) mod spot_checks;
 pub(crate) mod system_limits;
+pub(crate) mod tar;
 pub(crate) mod tasks;
 pub(crate) mod threads;

@@ -1,10 +1,12 @@
-//! Raw blocks, and the stream from which they are cut (`block_cut`).
+//! Raw blocks, and the stream from which they are cut (`block_cut`), which may be a tar archive
+//! (`stream_members`).
 //!
 //! A block of one repeated byte is a [`Run`]: that byte and its length. Such blocks are most of a
 //! sparse file or an empty disk. They take no memory between the stages. Two runs of the same byte
 //! and length have the same coded form, so that only reading them takes time.
 
 mod block_cut;
+mod stream_members;
 #[cfg(test)]
 mod tests;
 
@@ -12,7 +14,7 @@ use crate::base::error::Result;
 use crate::base::threads;
 use crate::bwt;
 use crate::coder;
-use crate::frame::StreamHasher;
+use crate::frame::{MemberColumns, StreamHasher};
 use crate::options::StreamCheck;
 use crate::options::events::{Listener, Step};
 pub(crate) use block_cut::{BlockCut, SequencesStart};
@@ -21,8 +23,9 @@ use std::io::{self, IoSliceMut, Read, Write};
 use std::iter;
 use std::mem;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+use stream_members::StreamMembers;
 
 /// The bytes of a block.
 pub(crate) enum Raw {
@@ -137,35 +140,41 @@ pub(crate) struct RawBlock {
     pub sequences: Option<SequencesStart>,
 }
 
-/// The digest of a stream that is being cut into blocks, if its frame has one. It is shared by the
-/// thread that reads and the one that writes.
-#[derive(Clone, Default)]
-pub(crate) struct StreamDigest(Option<Arc<Mutex<StreamHasher>>>);
+/// Facts about the whole raw stream for its frame: the digest, if it has one, and the members, if
+/// it is a tar archive. Both are gathered by the thread that reads, while the stream is cut into
+/// blocks, and are taken by the one that writes.
+#[derive(Clone)]
+pub(crate) struct StreamFacts(Arc<Mutex<(Option<StreamHasher>, StreamMembers)>>);
 
-impl StreamDigest {
+impl StreamFacts {
     pub(crate) fn new(check: StreamCheck) -> Self {
-        let hasher = check.hasher();
-        StreamDigest(hasher.map(|hasher| Arc::new(Mutex::new(hasher))))
+        StreamFacts(Arc::new(Mutex::new((
+            check.hasher(),
+            StreamMembers::default(),
+        ))))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (Option<StreamHasher>, StreamMembers)> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds the next block.
     pub(crate) fn add(&self, raw: &Raw) -> Result<()> {
-        if let Some(hasher) = &self.0 {
-            let mut hasher = hasher
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            raw.write(0..raw.len(), &mut *hasher)?;
+        let (hasher, members) = &mut *self.lock();
+        if let Some(hasher) = hasher {
+            raw.write(0..raw.len(), hasher)?;
         }
+        members.add(raw.len(), |pos, out| raw.read_at(pos, out));
         Ok(())
     }
 
-    /// The digest of the blocks so far.
-    pub(crate) fn finish(&self) -> Option<Vec<u8>> {
-        let hasher = self.0.as_ref()?;
-        let hasher = hasher
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        Some(hasher.finish())
+    /// The digest of all blocks, and the members of the archive that they are.
+    pub(crate) fn finish(&self) -> (Option<Vec<u8>>, Option<MemberColumns>) {
+        let (hasher, members) = &mut *self.lock();
+        let digest = hasher.as_ref().map(StreamHasher::finish);
+        (digest, mem::take(members).finish())
     }
 }
 
@@ -188,8 +197,8 @@ pub(crate) struct RawBlocks<R> {
     coming: VecDeque<(Vec<u8>, usize)>,
     listener: Listener,
     pub spare: Spare,
-    /// The digest of the blocks so far.
-    pub digest: StreamDigest,
+    /// Facts about the blocks so far.
+    pub facts: StreamFacts,
 }
 
 /// Memory of earlier blocks, into which the next are read. The kernel clears fresh memory first,
@@ -251,7 +260,7 @@ impl<R: Read> RawBlocks<R> {
             coming: VecDeque::new(),
             listener,
             spare: Spare::default(),
-            digest: StreamDigest::default(),
+            facts: StreamFacts::new(StreamCheck::default()),
         }
     }
 
@@ -386,7 +395,7 @@ impl<R: Read> Iterator for RawBlocks<R> {
                 None
             }
             Ok((raw, sequences)) => {
-                if let Err(e) = self.digest.add(&raw) {
+                if let Err(e) = self.facts.add(&raw) {
                     return Some(Err(e));
                 }
                 self.number += 1;

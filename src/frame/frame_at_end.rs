@@ -11,7 +11,9 @@ use super::frame_reader::CUT_OFF;
 use super::header_tables;
 use super::seek_table::{self, BlockShape, Entry, SEEK_MARKER, SeekTable, Totals, block_count};
 use super::sequences::SequencesTable;
-use super::tables::{self, CONTENT_SIZE, METADATA, RECORDS, SEQUENCES, STREAM_CHECK, TablePlace};
+use super::tables::{
+    self, CONTENT_SIZE, MEMBERS, METADATA, RECORDS, SEQUENCES, STREAM_CHECK, TablePlace,
+};
 use super::{BlockHeader, BlockKind, read_at, read_payload};
 use crate::base::error::{Error, Flaw, Release, Result, Unreadable};
 use crate::base::shortage;
@@ -163,6 +165,7 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
         lacks_sequences: of_sequences && tables.sequences.is_none(),
         sequences: tables.sequences,
         records: tables.records,
+        members: tables.members,
     };
     check_frame(&frame, &table.table, head.content_size)
         .map_err(|flaw| flaw.at(None, table_start))?;
@@ -242,7 +245,7 @@ fn read_header_tables(
     }
     input.seek(SeekFrom::Start(behind))?;
     let wanted = [CONTENT_SIZE, METADATA];
-    let found = tables::find(input, &wanted, MOST_NOTES as u64, None)?;
+    let found = tables::find(input, &wanted, MOST_NOTES as u64, &[])?;
     let mut found = found.map_err(|why| why.at(None, behind, header.needed))?;
     let size = found.tables.take(CONTENT_SIZE);
     let size = size.map(|content| header_tables::content_size(&content));
@@ -322,6 +325,7 @@ const LONGEST_DIGEST: u64 = 32;
 struct FrameTables {
     sequences: Option<SequencesTable>,
     records: Option<TablePlace>,
+    members: Option<TablePlace>,
     /// True if one of them is not valid.
     are_wrong: bool,
 }
@@ -348,7 +352,12 @@ fn read_frame_tables(
     let count = table.table.entries().len();
     let longest = SequencesTable::longest(count as u64).max(LONGEST_DIGEST);
     input.seek(SeekFrom::Start(table.end))?;
-    let found = tables::find(input, &[SEQUENCES, STREAM_CHECK], longest, Some(RECORDS))?;
+    let found = tables::find(
+        input,
+        &[SEQUENCES, STREAM_CHECK],
+        longest,
+        &[RECORDS, MEMBERS],
+    )?;
     let mut found = found.map_err(located)?;
     if table.end + found.tables.size != place.footer_start {
         return Err(misfit());
@@ -360,9 +369,10 @@ fn read_frame_tables(
     let is_wrong = sequences == Some(None);
     let sequences = sequences.flatten();
     Ok(FrameTables {
-        are_wrong: is_wrong || sequences.is_none() && found.place.is_some(),
+        are_wrong: is_wrong || sequences.is_none() && found.place(RECORDS).is_some(),
         sequences,
-        records: found.place,
+        records: found.place(RECORDS),
+        members: found.place(MEMBERS),
     })
 }
 

@@ -48,6 +48,8 @@ pub struct FrameInfo {
     pub(crate) lacks_sequences: bool,
     /// Place of the table of its records, which is read when it is needed.
     pub(crate) records: Option<TablePlace>,
+    /// Place of the table of the members of a tar archive.
+    pub(crate) members: Option<TablePlace>,
 }
 
 /// The kind of index that a frame has.
@@ -114,6 +116,7 @@ impl FrameInfo {
             sequences: None,
             lacks_sequences: false,
             records: None,
+            members: None,
         }
     }
 }

@@ -5,10 +5,11 @@ use super::features::Features;
 use super::footer::Footer;
 use super::frame_header::FrameHeader;
 use super::indexed_blocks::IndexedBlocks;
+use super::member_table::MemberColumns;
 use super::record_table;
 use super::seek_table::{BlockShape, EntrySizes, SeekTable};
 use super::sequences::SequencesTable;
-use super::tables::{self, RECORDS, SEQUENCES, STREAM_CHECK};
+use super::tables::{self, MEMBERS, RECORDS, SEQUENCES, STREAM_CHECK};
 use crate::base::error::{Error, Result};
 use crate::filter::sequence::{BlockRecords, Contribution, Kind, RecordList};
 use crc32fast::Hasher;
@@ -123,12 +124,13 @@ impl<W: Write> FrameWriter<W> {
         self.put(&block.payload)
     }
 
-    /// Ends the frame, with the digest of its raw stream if the header announces one. Returns the
-    /// output, the frame's raw and coded size, and the numbers of its blocks by their kind of
-    /// index.
+    /// Ends the frame, with the digest of its raw stream if the header announces one, and with the
+    /// members of the tar archive that it may be. Returns the output, the frame's raw and coded
+    /// size, and the numbers of its blocks by their kind of index.
     pub(crate) fn finish(
         mut self,
         digest: Option<Vec<u8>>,
+        members: Option<MemberColumns>,
     ) -> Result<(W, u64, u64, IndexedBlocks)> {
         let mut all: Vec<(u16, Vec<u8>)> = Vec::new();
         if let Some((kind, blocks)) = self.sequences.take() {
@@ -140,6 +142,8 @@ impl<W: Write> FrameWriter<W> {
             all.extend(records.map(|content| (RECORDS, content)));
         }
         all.extend(digest.map(|digest| (STREAM_CHECK, digest)));
+        let members = members.and_then(|members| members.to_table(self.coded_size));
+        all.extend(members.map(|content| (MEMBERS, content)));
         if all.is_empty() {
             return self.finish_with(&[]);
         }

@@ -18,6 +18,7 @@
 //! | `block_index`, `counts_code` | the index of a block; the code of its counts |
 //! | `tables`, `table_form` | tables of a block or a frame; the form of one |
 //! | `sequences`, `record_table` | the tables of a frame for its sequences and records |
+//! | `member_table` | the table of a frame for the members of a tar archive |
 //! | `packed_array`, `field_bytes` | arrays of integers, fields, and their checks |
 //! | `frame_writer`, `frame_reader` | a frame in order, without seeking |
 //! | `contents`, `unread_frames` | the frames and blocks of a file; those that are not known |
@@ -43,6 +44,7 @@ mod frame_writer;
 mod header_tables;
 mod indexed_blocks;
 pub(crate) mod landmarks;
+mod member_table;
 pub(crate) mod packed_array;
 mod range_checksums;
 mod record_table;
@@ -73,6 +75,7 @@ pub(crate) use frame_writer::FrameWriter;
 pub(crate) use header_tables::again as header_tables_again;
 pub(crate) use header_tables::to_bytes as header_tables_to_bytes;
 pub use indexed_blocks::IndexedBlocks;
+pub(crate) use member_table::{LONGEST as LONGEST_MEMBERS, MemberColumns, PlainMembers};
 pub(crate) use range_checksums::RangeChecksums;
 pub(crate) use record_table::{
     LONGEST as LONGEST_RECORDS, from_bytes as read_records, to_bytes as records_to_bytes,

@@ -169,12 +169,13 @@ fn columns(mut rest: &[u8], count: usize, kind: Kind) -> Result<Vec<ListedRecord
     Ok(records)
 }
 
-fn zigzag(number: u64, expected: u64) -> u64 {
+/// `number` minus `expected`, folded to a number that is small if both are near.
+pub(super) fn zigzag(number: u64, expected: u64) -> u64 {
     let difference = number.wrapping_sub(expected) as i64;
     ((difference << 1) ^ (difference >> 63)) as u64
 }
 
-fn unzigzag(coded: u64, expected: u64) -> Result<u64, Flaw> {
+pub(super) fn unzigzag(coded: u64, expected: u64) -> Result<u64, Flaw> {
     let difference = (coded >> 1) as i64 ^ -((coded & 1) as i64);
     expected
         .checked_add_signed(difference)

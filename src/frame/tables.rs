@@ -21,6 +21,7 @@ const MOST_TABLES: usize = 256;
 pub(crate) const SEQUENCES: u16 = 0x8001;
 pub(crate) const RECORDS: u16 = 0x8002;
 pub(crate) const STREAM_CHECK: u16 = 0x8003;
+pub(crate) const MEMBERS: u16 = 0x8004;
 pub(crate) const CONTENT_SIZE: u16 = 0x8010;
 pub(crate) const METADATA: u16 = 0x8011;
 pub(crate) const INDEX: u16 = 0x8020;
@@ -138,14 +139,24 @@ impl ReadTables {
 /// Passes over tables as [`check`] does, but seeks over the content that need not be read. The
 /// tables must not be the end of the file.
 pub(crate) fn pass(input: &mut (impl Read + Seek + ?Sized)) -> io::Result<Result<u64, Unreadable>> {
-    Ok(find(input, &[], 0, None)?.map(|found| found.tables.size))
+    Ok(find(input, &[], 0, &[])?.map(|found| found.tables.size))
 }
 
 /// The tables of a frame that were found.
 pub(crate) struct FoundTables {
     pub tables: ReadTables,
-    /// The place of the table that was to be placed.
-    pub place: Option<TablePlace>,
+    /// The type and the place of each table that was to be placed.
+    places: Vec<(u16, TablePlace)>,
+}
+
+impl FoundTables {
+    /// The place of the table of a type.
+    pub(crate) fn place(&self, kind: u16) -> Option<TablePlace> {
+        let mut places = self.places.iter();
+        places
+            .find(|(found, _)| *found == kind)
+            .map(|(_, place)| *place)
+    }
 }
 
 /// The offset of a table in a file, and the size of its content.
@@ -169,27 +180,28 @@ pub(crate) fn read_table(
 }
 
 /// Passes over tables as [`pass`] does. The contents of tables whose type is in `wanted` are read
-/// and checked, unless they are longer than `longest`. For the type `placed`, only the place of the
-/// table is returned.
+/// and checked, unless they are longer than `longest`. For a type in `placed`, only the place of
+/// the table is returned.
 pub(crate) fn find(
     input: &mut (impl Read + Seek + ?Sized),
     wanted: &[u16],
     longest: u64,
-    placed: Option<u16>,
+    placed: &[u16],
 ) -> io::Result<Result<FoundTables, Unreadable>> {
     let mut contents = Vec::new();
-    let mut place = None;
+    let mut places = Vec::new();
     let start = input.stream_position()?;
     let passed = walk(input, |input, table, offset| {
         if wanted.contains(&table.kind) && table.size <= longest {
             let read = table.content(input)?;
             return Ok(read.map(|content| contents.push((table.kind, content))));
         }
-        if placed == Some(table.kind) {
-            place = Some(TablePlace {
+        if placed.contains(&table.kind) {
+            let place = TablePlace {
                 offset: start + offset,
                 size: table.size,
-            });
+            };
+            places.push((table.kind, place));
         }
         // A size of 40 bits fits in `i64`.
         input
@@ -200,7 +212,7 @@ pub(crate) fn find(
         Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(Err(MISFIT.into())),
         passed => Ok(passed?.map(|size| FoundTables {
             tables: ReadTables { size, contents },
-            place,
+            places,
         })),
     }
 }

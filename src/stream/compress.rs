@@ -8,7 +8,7 @@ use crate::base::threads::Threads;
 use crate::coder::Coding;
 use crate::engine::encode::{self, BlockEncoder};
 use crate::engine::pipeline::Pipeline;
-use crate::engine::raw::{BlockCut, RawBlock, RawBlocks, Spare, StreamDigest};
+use crate::engine::raw::{BlockCut, RawBlock, RawBlocks, Spare, StreamFacts};
 use crate::engine::thread_pool;
 use crate::frame::{
     CodedBlock, Features, FrameHeader, FrameWriter, IndexedBlocks, header_tables_to_bytes,
@@ -61,12 +61,12 @@ pub fn compress<R: Read + Send, W: Write>(
         cut,
         options.run.listener.clone(),
     );
-    blocks.digest = StreamDigest::new(options.stream_check);
+    blocks.facts = StreamFacts::new(options.stream_check);
     let first = blocks.next().transpose()?;
     blocks.block_size = options.block_size();
-    let digest = blocks.digest.clone();
+    let facts = blocks.facts.clone();
     let Some(mut first) = first else {
-        return Ok(finish(start(output, 0, options)?, &digest, options)?.1);
+        return Ok(finish(start(output, 0, options)?, &facts, options)?.1);
     };
     // A first block that others follow may have been cut shorter than the others are.
     first.alone = blocks.ended;
@@ -80,7 +80,7 @@ pub fn compress<R: Read + Send, W: Write>(
             BlockEncoder::planned(block_size, Threads::Calling, blocks.spare, options)?;
         let mut writer = start(output, block_size, options)?;
         write(&mut writer, encoder.encode(first)?, options)?;
-        return Ok(finish(writer, &digest, options)?.1);
+        return Ok(finish(writer, &facts, options)?.1);
     }
     let work = if first.alone { block_size } else { u64::MAX };
     let (plan, pipeline) =
@@ -97,7 +97,7 @@ pub fn compress<R: Read + Send, W: Write>(
         Ok(())
     };
     pipeline.run(blocks, sink, || options.run.listener.failed())?;
-    Ok(finish(writer, &digest, options)?.1)
+    Ok(finish(writer, &facts, options)?.1)
 }
 
 /// Starts a frame of blocks of up to `block_size` bytes.
@@ -140,10 +140,10 @@ fn first_block_size(options: &Options) -> u64 {
         .min(options.largest_block() + 1)
 }
 
-/// Ends the frame, and returns the output and the summary. `digest` is that of all its blocks.
+/// Ends the frame, and returns the output and the summary. `facts` are those of all its blocks.
 fn finish<W: Write>(
     writer: FrameWriter<W>,
-    digest: &StreamDigest,
+    facts: &StreamFacts,
     options: &Options,
 ) -> Result<(W, Summary)> {
     let raw_size = writer.raw_size();
@@ -153,7 +153,8 @@ fn finish<W: Write>(
         let what = format!("the content was to have {size} bytes, but has {raw_size}");
         return Err(Error::Usage(what.into()));
     }
-    let (output, raw_size, coded_size, indexed) = writer.finish(digest.finish())?;
+    let (digest, members) = facts.finish();
+    let (output, raw_size, coded_size, indexed) = writer.finish(digest, members)?;
     Ok((
         output,
         Summary {
@@ -186,7 +187,7 @@ pub struct Encoder<W: Write> {
     block_size: usize,
     block: Vec<u8>,
     cut: BlockCut,
-    digest: StreamDigest,
+    facts: StreamFacts,
     spare: Spare,
     number: u64,
     offset: u64,
@@ -225,7 +226,7 @@ impl<W: Write> Encoder<W> {
             block_size: first_block_size(options) as usize,
             block: Vec::new(),
             cut: BlockCut::new(options),
-            digest: StreamDigest::new(options.stream_check),
+            facts: StreamFacts::new(options.stream_check),
             spare: Spare::default(),
             number: 0,
             offset: 0,
@@ -249,7 +250,7 @@ impl<W: Write> Encoder<W> {
         match mem::replace(&mut self.state, EncoderState::Failed) {
             EncoderState::Fresh(output) => {
                 let writer = start(output, 0, &self.options)?;
-                finish(writer, &self.digest, &self.options)
+                finish(writer, &self.facts, &self.options)
             }
             EncoderState::Running {
                 mut writer,
@@ -259,7 +260,7 @@ impl<W: Write> Encoder<W> {
                 while let Some(block) = pipeline.next() {
                     write(&mut writer, block?, &self.options)?;
                 }
-                finish(writer, &self.digest, &self.options)
+                finish(writer, &self.facts, &self.options)
             }
             EncoderState::Failed => Err(failed_before()),
         }
@@ -284,7 +285,7 @@ impl<W: Write> Encoder<W> {
             alone,
             sequences,
         };
-        self.digest.add(&raw.raw)?;
+        self.facts.add(&raw.raw)?;
         self.number += 1;
         self.offset += raw.raw.len() as u64;
         // Until it is put back, an early return leaves the encoder failed.

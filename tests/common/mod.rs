@@ -1,6 +1,7 @@
 //! Code that several test files share.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod archives;
 pub mod cases;
 pub mod draft_8;
 pub mod layout;
@@ -8,7 +9,8 @@ pub mod mutation;
 pub mod say;
 
 use bwz::internals::{self, BlockBytes};
-use bwz::{Error, Options};
+use bwz::{Error, Event, Options};
+use std::sync::{Arc, Mutex};
 
 /// Options by which small inputs have many blocks.
 pub fn options(block_size: u32) -> Options {
@@ -17,6 +19,26 @@ pub fn options(block_size: u32) -> Options {
         .unwrap()
         .threads(2)
         .memory(1 << 30)
+}
+
+/// `options` with a listener that keeps warnings, and these.
+pub fn hearing(options: Options) -> (Options, Arc<Mutex<Vec<String>>>) {
+    let warnings = Arc::default();
+    let heard: Arc<Mutex<Vec<String>>> = Arc::clone(&warnings);
+    let options = options.on_event(move |event| {
+        if let Event::Warning(what) = event {
+            heard.lock().unwrap().push(what);
+        }
+    });
+    (options, warnings)
+}
+
+/// The result of `work`, and the warnings given during it.
+pub fn heard<T>(options: Options, work: impl FnOnce(&Options) -> T) -> (T, Vec<String>) {
+    let (options, warnings) = hearing(options);
+    let done = work(&options);
+    let warnings = warnings.lock().unwrap().clone();
+    (done, warnings)
 }
 
 /// `raw` as a file of blocks of `block_size` bytes.

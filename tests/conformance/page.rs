@@ -327,6 +327,26 @@ fn section_5_2_records() {
     assert_eq!(written, example("records-table"));
 }
 
+#[test]
+fn section_5_4_members() {
+    let content = example("members-table");
+    let members = bwz::internals::members_table(content, 1024).unwrap();
+    let [member] = &members[..] else {
+        panic!("{members:?}")
+    };
+    assert_eq!((&member.name[..], member.size), (&b"a.txt"[..], 5));
+    assert_eq!(
+        (&member.user[..], &member.group[..]),
+        (&b"root"[..], &b"root"[..])
+    );
+    assert_eq!((member.mode, member.modified), (0o644, 1_700_000_000));
+    assert_eq!((member.offset, member.data.clone()), (0, 512..517));
+    assert!(bwz::internals::members_table(content, 516).is_err());
+    let expected = "[(b'a.txt', b'', b'root', b'root', 48, 420, 5, 0, 512, 517, 1700000000)]";
+    assert_python_says("members-table", "read_members_table(x)", expected);
+    assert_eq!(bwz::internals::members_content(&members).unwrap(), content);
+}
+
 /// Slices, with the Models of static rANS as decoder.py reads them, and their content.
 #[test]
 fn chapters_13_to_15_slices() {

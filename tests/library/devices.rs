@@ -5,29 +5,14 @@
 
 use crate::common;
 use crate::common::say::{say, skip};
-use crate::common::{cases, indexed};
+use crate::common::{cases, heard, indexed};
 use bwz::internals;
-use bwz::{Archive, Device, Event, GpuSet, Matches, Options};
+use bwz::{Archive, Device, GpuSet, Matches, Options};
 use std::env;
 use std::io::Cursor;
-use std::sync::{Arc, Mutex};
 
 fn gpu(number: u32) -> Device {
     Device::Cuda(GpuSet::new([number]).unwrap())
-}
-
-/// The result of `work`, and the warnings given during it.
-fn heard<T>(options: Options, work: impl FnOnce(&Options) -> T) -> (T, Vec<String>) {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let listener = Arc::clone(&heard);
-    let options = options.on_event(move |event| {
-        if let Event::Warning(what) = event {
-            listener.lock().unwrap().push(what);
-        }
-    });
-    let done = work(&options);
-    let warnings = heard.lock().unwrap().clone();
-    (done, warnings)
 }
 
 /// A compressed file, and the warnings given while it was made.

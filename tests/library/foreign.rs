@@ -190,7 +190,7 @@ fn a_frame_of_another_version_is_named_and_the_others_are_read() {
     }
 }
 
-/// What stands before a sound frame may be shorter than a footer.
+/// Bytes before a sound frame may be fewer than a footer has.
 #[test]
 fn the_begin_of_a_frame_of_another_version_before_a_sound_frame_is_named() {
     let text = common::compressed(b"text", 1);

@@ -3,32 +3,20 @@
 
 #![cfg(feature = "cuda")]
 
+use crate::common;
 use crate::common::cases;
 use crate::common::say::{say, skip};
 use bwz::lcp::{Extensions, LcpArrays, LcpSorter, RangeMinima};
 use bwz::overlap::{
     Sequences, Strands, longest_common, maximal_matches, read_overlaps, unique_matches,
 };
-use bwz::{Device, Event, GpuSet, Options};
+use bwz::{Device, GpuSet, Options};
 use std::env;
-use std::sync::{Arc, Mutex};
 
 /// The result of `work` on a GPU, and the warnings given during it.
 fn heard<T>(number: u32, work: impl FnOnce(&Options) -> T) -> (T, Vec<String>) {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let listener = Arc::clone(&heard);
     let device = Device::Cuda(GpuSet::new([number]).unwrap());
-    let options = Options::new()
-        .threads(2)
-        .device(device)
-        .on_event(move |event| {
-            if let Event::Warning(what) = event {
-                listener.lock().unwrap().push(what);
-            }
-        });
-    let done = work(&options);
-    let warnings = heard.lock().unwrap().clone();
-    (done, warnings)
+    common::heard(Options::new().threads(2).device(device), work)
 }
 
 fn on_cpu() -> Options {

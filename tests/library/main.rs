@@ -13,6 +13,7 @@ mod find_lines;
 mod foreign;
 mod holes;
 mod lcp_devices;
+mod members;
 mod odd_sequences;
 mod padding;
 mod reads;

@@ -1,10 +1,10 @@
 //! The table of records: it agrees with the blocks, it is read alone, and a wrong one is detected.
 
 use crate::common::mutation::parts::{self, Kind as PartKind};
-use crate::common::{cases, options};
+use crate::common::{self, cases, options};
 use bwz::internals::sequence::{Kind, ListedRecord};
 use bwz::internals::{blocks, frame, records_content, records_table};
-use bwz::{Archive, Error, Event, Options, RecordInfo};
+use bwz::{Archive, Error, Options, RecordInfo};
 use std::io::Cursor;
 use std::sync::{Arc, Mutex};
 
@@ -132,13 +132,7 @@ fn with_tables(file: &[u8], sequences: &[u8], records: Option<&[u8]>) -> Vec<u8>
 type Warnings = Arc<Mutex<Vec<String>>>;
 
 fn open(file: &[u8], options: &Options) -> (Archive<Cursor<Vec<u8>>>, Warnings) {
-    let warnings = Warnings::default();
-    let heard = Arc::clone(&warnings);
-    let options = options.clone().on_event(move |event| {
-        if let Event::Warning(what) = event {
-            heard.lock().unwrap().push(what);
-        }
-    });
+    let (options, warnings) = common::hearing(options.clone());
     (
         Archive::open(Cursor::new(file.to_vec()), &options).unwrap(),
         warnings,

@@ -27,6 +27,8 @@ pub fn parsers(input: &[u8]) {
         }
         _ if *choice == 245 => table(bytes, |bytes| internals::records(bytes, Kind::Fasta)),
         _ if *choice == 251 => table(bytes, |bytes| internals::records(bytes, Kind::Fastq)),
+        _ if *choice == 239 => table(bytes, |bytes| internals::members(bytes, 1 << 24)),
+        _ if *choice == 233 => tar(bytes),
         _ if *choice > 5 => table(bytes, |bytes| {
             internals::sequences(bytes, (choice / 6).into())
         }),
@@ -52,6 +54,18 @@ fn header<const SIGNED: usize, const SIZE: usize, E>(
 fn table<E: Debug>(bytes: &[u8], reread: impl Fn(&[u8]) -> Result<Vec<u8>, E>) {
     if let Ok(again) = reread(bytes) {
         assert_eq!(reread(&again).unwrap(), again);
+    }
+}
+
+/// The members of an archive that is whole have a table.
+fn tar(bytes: &[u8]) {
+    let (members, is_whole) = internals::walk_tar(bytes);
+    for member in &members {
+        assert!(member.offset < member.data.start && member.data.start <= member.data.end);
+    }
+    if is_whole && let Some(content) = internals::members_content(&members) {
+        let size = bytes.len() as u64;
+        assert_eq!(internals::members_table(&content, size).unwrap(), members);
     }
 }
 
