@@ -29,6 +29,7 @@ from ._errors import (
     VersionError,
 )
 from ._file import BwzFile, open
+from ._members import Member
 from ._steps import Compressor, Decompressor, compress, decompress
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "Info",
     "LimitError",
     "Matches",
+    "Member",
     "OutputLimitError",
     "Record",
     "Region",

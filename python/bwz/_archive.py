@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn, Self
 
 from . import _bwz
+from ._members import Member, MemberFile
 from ._process import belongs_to_another, left_behind, uninitialized
 
 if TYPE_CHECKING:
@@ -303,6 +304,39 @@ class Archive:
             Record(bytes(name).decode("utf-8", "surrogateescape"), *numbers)
             for name, *numbers in self._open().records()
         ]
+
+    def members(self) -> list[Member]:
+        """The members of the tar archive that the raw stream is, in order.
+
+        A table lists them, so that no block is decoded; without it their headers are looked for in
+        the blocks.
+
+        Raises:
+            UsageError: The raw stream does not begin with the header of a member.
+        """
+        return [
+            Member(*(bytes(text).decode("utf-8", "surrogateescape") for text in texts), *rest)
+            for texts, *rest in self._open().members()
+        ]
+
+    def open_member(self, member: Member | Pattern) -> IO[bytes]:
+        """The content of a member, as a file. Only the blocks that hold it are decoded.
+
+        Of several members with the same name, the last one counts, and a hard link is the file that
+        it is a link to, as after an extraction. A file with holes is read whole into memory, of any
+        other one block at a time.
+
+        Raises:
+            KeyError: There is no such member.
+            UsageError: It has no content, as a directory or a symbolic link.
+        """
+        name = member.name if isinstance(member, Member) else member
+        if isinstance(name, str):
+            name = name.encode("utf-8", "surrogateescape")
+        start, end, content = self._open().open_member(name)
+        if content is not None:
+            return io.BytesIO(content)
+        return io.BufferedReader(MemberFile(self, start, end))
 
     def region(self, record: Pattern, start: int, end: int) -> bytes:
         """The bases of the first record of this name from ``start``, counted from 0, up to ``end``.

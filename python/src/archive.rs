@@ -6,8 +6,8 @@
 use crate::source::{Input, SharedStop, Source};
 use crate::wait::{self, Stop};
 use crate::{errors, settings};
-use bwz::{BlockInfo, FrameInfo, Note, Options, ReadCost};
-use pyo3::exceptions::PyTypeError;
+use bwz::{BlockInfo, FrameInfo, Member, MemberKind, Note, Options, ReadCost};
+use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict};
@@ -135,6 +135,8 @@ type Found = Vec<(u64, Vec<u64>)>;
 pub struct Archive {
     handle: Handle,
     source: Source,
+    /// The members of a tar archive, once they were asked for.
+    members: Mutex<Option<Arc<[Member]>>>,
     /// The cost of reading ranges. The archive itself counts the cost of searches.
     cost: Mutex<ReadCost>,
 }
@@ -150,6 +152,7 @@ impl Archive {
         Ok(Archive {
             handle,
             source,
+            members: Mutex::default(),
             cost: Mutex::default(),
         })
     }
@@ -268,6 +271,36 @@ impl Archive {
         Ok(records.into_iter().map(record).collect())
     }
 
+    fn members(&self, py: Python<'_>) -> PyResult<Vec<ListedMember>> {
+        Ok(self.all_members(py)?.iter().map(member).collect())
+    }
+
+    /// The raw range of the content of a member, and the content itself if it has holes.
+    fn open_member<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+    ) -> PyResult<(u64, u64, Option<Bound<'py, PyBytes>>)> {
+        let name = pattern(name)?;
+        let members = self.all_members(py)?;
+        let Some(member) = Member::find(&members, name.as_ref()).cloned() else {
+            let name = String::from_utf8_lossy(name.as_ref());
+            return Err(PyKeyError::new_err(format!("no member {name}")));
+        };
+        let start = member.data.start;
+        let end = member.data.end;
+        let content = self.handle.work(py, move |archive| {
+            let mut content = Vec::new();
+            match member.kind {
+                MemberKind::Sparse => archive.read_member(&member, &mut content)?,
+                _ => archive.check_member(&member)?,
+            };
+            Ok((member.kind == MemberKind::Sparse).then_some(content))
+        })?;
+        let content = content.map(|content| PyBytes::new(py, &content));
+        Ok((start, end, content))
+    }
+
     fn region<'py>(
         &self,
         py: Python<'py>,
@@ -317,6 +350,55 @@ impl Archive {
     fn release(&self, py: Python<'_>) -> PyResult<()> {
         self.source.release(py)
     }
+}
+
+impl Archive {
+    fn all_members(&self, py: Python<'_>) -> PyResult<Arc<[Member]>> {
+        let lock = || {
+            self.members
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        let known = lock().clone();
+        if let Some(members) = known {
+            return Ok(members);
+        }
+        let members: Arc<[Member]> = self
+            .handle
+            .work(py, bwz::Archive::members)?
+            .into();
+        *lock() = Some(Arc::clone(&members));
+        Ok(members)
+    }
+}
+
+/// A member of a tar archive: name, link, owner and group; kind in a word; size, permissions, time
+/// of the last change; offset of its header, and range of what the archive stores of its content.
+type ListedMember = ([Vec<u8>; 4], &'static str, u64, u32, i64, u64, u64, u64);
+
+fn member(member: &Member) -> ListedMember {
+    let kind = match member.kind {
+        MemberKind::File => "file",
+        MemberKind::Sparse => "sparse file",
+        MemberKind::HardLink => "hard link",
+        MemberKind::SymbolicLink => "symbolic link",
+        MemberKind::CharDevice => "character device",
+        MemberKind::BlockDevice => "block device",
+        MemberKind::Directory => "directory",
+        MemberKind::Fifo => "fifo",
+        _ => "other",
+    };
+    let strings = [&member.name, &member.link, &member.user, &member.group];
+    (
+        strings.map(Vec::clone),
+        kind,
+        member.size,
+        member.mode,
+        member.modified,
+        member.offset,
+        member.data.start,
+        member.data.end,
+    )
 }
 
 /// The start and the end of a range of bytes or bases.

@@ -75,7 +75,7 @@ def test_records_of_a_genome():
         assert genome.count(["acgt"]) == [1]
 
 
-@pytest.mark.parametrize("name", ["", "._archive", "._file", "._steps"])
+@pytest.mark.parametrize("name", ["", "._archive", "._file", "._members", "._steps"])
 def test_documentation(name):
     module = importlib.import_module("bwz" + name)
     found = doctest.testmod(module)
