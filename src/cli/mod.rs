@@ -34,6 +34,8 @@ use arguments::man_and_completions;
 use arguments::usage;
 use clap::Parser;
 use files::cat_command;
+use files::companions;
+use files::compare_command;
 use files::file_commands;
 use files::head_and_tail;
 use files::recover_command;
@@ -73,7 +75,7 @@ fn run() -> Exit {
         Err(e) if !e.use_stderr() => usage::help(&e),
         Err(e) => match command {
             Some(word)
-                if ["count", "locate", "grep", "repeats"]
+                if ["compare", "count", "locate", "grep", "repeats"]
                     .iter()
                     .any(|name| word == *name) =>
             {
@@ -98,6 +100,9 @@ fn dispatch(cli: Cli, line: &Words) -> Exit {
         Some(Command::Grep(args)) => grep_command::run(&args),
         Some(Command::Repeats(args)) => repeats_command::run(&args),
         Some(Command::Overlap(args)) => overlap_command::run(&args),
+        Some(Command::Compare(args)) => compare_command::run(&args),
+        Some(Command::Diff(args)) => companions::diff(&args),
+        Some(Command::Less(args)) => companions::less(&args),
         Some(Command::Recover(args)) => recover_command::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Devices) => devices_command::run(),

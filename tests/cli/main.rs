@@ -6,6 +6,8 @@
 #![cfg(all(feature = "cli", unix))]
 
 mod alignments;
+#[path = "../common/archives.rs"]
+mod archives;
 mod asked;
 #[path = "../common/cases.rs"]
 #[allow(dead_code, reason = "shared with other tests, which use all of it")]
@@ -21,6 +23,7 @@ mod habits;
 mod indexed;
 mod limits;
 mod looking;
+mod members;
 #[path = "../common/mutation/mod.rs"]
 #[allow(dead_code, reason = "shared with other tests, which use all of it")]
 mod mutation;

@@ -2,6 +2,7 @@
 //! the completions.
 
 use crate::cli::arguments::block_args::BlockSize;
+use crate::cli::arguments::companion_args::{COMPARE_HELP, CompareArgs, WordsArgs};
 use crate::cli::arguments::content_args::ContentArgs;
 use crate::cli::arguments::grep_args::GrepArgs;
 use crate::cli::arguments::grep_help::GREP_HELP;
@@ -68,6 +69,9 @@ impl Cli {
             Some(Command::Bench(args)) => (&args.resources, all),
             Some(
                 Command::Devices
+                | Command::Compare(_)
+                | Command::Diff(_)
+                | Command::Less(_)
                 | Command::Help { .. }
                 | Command::Completions { .. }
                 | Command::Man,
@@ -78,7 +82,7 @@ impl Cli {
 
 const AFTER_HELP: &str = "\
 Names: called as bunwz it decompresses; called as bwzcat it decompresses to standard output; called \
-as bwzgrep it is bwz grep.
+as bwzgrep, bwzcmp, bwzdiff or bwzless it is bwz grep, bwz compare, bwz diff or bwz less.
 
 Options: if an option is given several times, or with its opposite, the last one counts. An option \
 that names files (-o, --trace and files to read) is refused if one of its values would be ignored. \
@@ -137,6 +141,15 @@ pub(crate) enum Command {
     /// Find common parts of sequences: longest regions, maximal matches, overlaps of reads
     #[command(after_long_help = OVERLAP_HELP)]
     Overlap(OverlapArgs),
+    /// Compare the contents of two files, compressed or not, as cmp does
+    #[command(after_long_help = COMPARE_HELP)]
+    Compare(CompareArgs),
+    /// Show the differences of two files, compressed or not, by diff
+    #[command(override_usage = "bwz diff [OPTION OF DIFF]... FILE1 [FILE2]")]
+    Diff(WordsArgs),
+    /// Show files page by page, compressed or not, by less
+    #[command(override_usage = "bwz less [OPTION OF LESS]... FILE...")]
+    Less(WordsArgs),
     /// Save every intact block of a damaged file
     Recover(RecoverArgs),
     /// Measure the speed and the size of compression and decompression, in memory, or suffix sorts
@@ -220,6 +233,10 @@ pub(crate) struct FileArgs {
     /// describe
     #[arg(long, conflicts_with = "json")]
     pub records: bool,
+    /// With --list: print the names of the files in a tar archive, as tar -t does, or with -v all
+    /// about them, as tar -tv does. `bwz cat --member NAME` writes one of them
+    #[arg(long, conflicts_with = "records")]
+    pub members: bool,
     /// When compressing, restore each block on the CPU before it is written, which finds errors of
     /// the CPU's own work too, and takes as much extra time as -t and a third more memory. Without
     /// this, only what a GPU made is restored, on that GPU, and compared with the input;

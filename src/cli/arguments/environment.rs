@@ -144,6 +144,9 @@ fn meaning(called: &OsStr) -> &'static [&'static str] {
         Some("bunwz") => &["-d"],
         Some("bwzcat") => &["-d", "-c"],
         Some("bwzgrep") => &["grep"],
+        Some("bwzcmp") => &["compare"],
+        Some("bwzdiff") => &["diff"],
+        Some("bwzless") => &["less"],
         _ => &[],
     }
 }
@@ -239,6 +242,7 @@ mod tests {
         );
         assert_eq!(words(&["bwzcat"], &[]), ["bwz", "-d", "-c"]);
         assert_eq!(words(&["bwzgrep", "x"], &[]), ["bwz", "grep", "x"]);
+        assert_eq!(words(&["bwzdiff", "-u"], &[]), ["bwz", "diff", "-u"]);
         assert_eq!(words(&["bwz", "cat", "x"], &[]), ["bwz", "cat", "x"]);
     }
 

@@ -185,6 +185,17 @@ pub(crate) struct InputArgs {
     /// directories out. The last GLOB that matches a file counts
     #[arg(short = 'g', long, value_name = "GLOB", allow_hyphen_values = true)]
     pub glob: Vec<String>,
+    /// Search the files alone whose names in a tar archive match GLOB, and no other files
+    #[arg(
+        long,
+        visible_alias = "members-matching",
+        value_name = "GLOB",
+        allow_hyphen_values = true
+    )]
+    pub member: Vec<String>,
+    /// Search the bytes of tar archives as one text, and not the files in them
+    #[arg(long, conflicts_with = "member")]
+    pub no_members: bool,
     /// Search binary files, which have zero bytes, as if they were text
     #[arg(short = 'a', long)]
     pub text: bool,

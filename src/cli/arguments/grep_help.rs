@@ -6,6 +6,10 @@ searched. All others are searched as they are. The answers about a file are in t
 lines, and files are in the order of the arguments. With -r all files of a directory are searched, \
 hidden ones too.
 
+Tar archives: each file in a .bwz file that holds a tar archive is searched as a text of its own, \
+and named as in x.tar.bwz:dir/file. --no-members searches the archive as one text, and so does a \
+search of standard input.
+
 Index: in a .bwz file with an index of bytes, bwz looks for literals that the expression requires, \
 and reads the lines around them alone. Expressions without such literals, -v, and literals that \
 are frequent make it decode and scan the file; it does what is estimated to cost less. With -n the \

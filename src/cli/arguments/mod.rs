@@ -5,6 +5,7 @@
 //! | `args` | the commands and the options of files |
 //! | `shared_args` | options that several commands have |
 //! | `block_args` | block sizes and levels |
+//! | `companion_args` | those of compare, diff, less |
 //! | `content_args` | what a compressed file says about its content |
 //! | `part_args` | cat, head, tail |
 //! | `grep_args`, `grep_help` | grep, and the end of its help |
@@ -22,6 +23,7 @@
 
 pub(crate) mod args;
 pub(crate) mod block_args;
+pub(crate) mod companion_args;
 pub(crate) mod content_args;
 pub(crate) mod environment;
 pub(crate) mod foreign_flags;

@@ -52,6 +52,10 @@ pub(crate) struct CatArgs {
     /// time. A line that lacks a digit where FROM or TO has one belongs to the line before it
     #[arg(long, value_names = ["FROM", "TO"], num_args = 2, allow_hyphen_values = true, conflicts_with_all = ["range", "lines"])]
     pub between: Vec<OsString>,
+    /// The content of this file of a tar archive, instead of the archive itself. NAME may have *, ?
+    /// and [...], which match / too. If the archive has several files of one name, the last counts
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["range", "lines", "between"])]
+    pub member: Vec<OsString>,
     #[command(flatten)]
     pub clamp: Clamp,
     #[command(flatten)]

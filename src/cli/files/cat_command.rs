@@ -47,9 +47,11 @@ fn parts(args: &CatArgs) -> Option<Parts<'_>> {
         range,
         lines,
         between,
+        member,
         ..
     } = args;
     match (&range[..], &lines[..], &between[..]) {
+        _ if !member.is_empty() => Some(Parts::Members(member)),
         ([], [], []) => None,
         (ranges @ [_, ..], ..) => Some(Parts::Bytes(ranges)),
         (_, lines @ [_, ..], _) => Some(Parts::Lines(lines)),

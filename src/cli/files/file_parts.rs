@@ -1,11 +1,12 @@
 //! The parts of a file that `cat`, `head` and `tail` write: ranges of bytes, ranges of lines, and
-//! lines between two keys.
+//! lines between two keys. For `cat` also the members of a tar archive.
 
 use crate::cli::arguments::args::{Limits, Talk};
 use crate::cli::arguments::size::count;
 use crate::cli::arguments::span::{Beyond, Span};
 use crate::cli::files::input;
 use crate::cli::files::input_name::Name;
+use crate::cli::files::member_names;
 use crate::cli::files::output::Output;
 use crate::cli::report::progress_bar::Progress;
 use bwz::{Archive, Lines, Options, ReadCost, Result};
@@ -21,6 +22,8 @@ pub(crate) enum Parts<'a> {
     Lines(&'a [Span]),
     /// Pairs of keys.
     Between(&'a [OsString]),
+    /// Names of members of a tar archive.
+    Members(&'a [OsString]),
 }
 
 /// The request for parts of files.
@@ -54,6 +57,7 @@ pub(crate) fn write(name: &Name, request: &Request, options: &Options, title: &s
                 .collect::<Result<_>>()?;
             write_lines(&mut lines, &ranges, request, &mut output, title)?
         }
+        Parts::Members(names) => write_members(&mut archive, names, request, &mut output)?,
     };
     drop(progress);
     let decoded = count(cost.blocks, "block");
@@ -99,6 +103,29 @@ fn write_lines(
         lines.write(range.clone(), &mut *output)?;
     }
     Ok(lines.cost())
+}
+
+fn write_members(
+    archive: &mut Archive<File>,
+    names: &[OsString],
+    request: &Request,
+    output: &mut Output,
+) -> Result<ReadCost> {
+    let members = archive.members()?;
+    let mut wanted = Vec::new();
+    for name in names {
+        wanted.extend(member_names::find(&members, name)?);
+    }
+    let sizes: Vec<_> = wanted
+        .iter()
+        .map(|member| 0..member.size)
+        .collect();
+    request.limits.check(&sizes)?;
+    let mut cost = ReadCost::default();
+    for member in wanted {
+        cost += archive.read_member(member, &mut *output)?;
+    }
+    Ok(cost)
 }
 
 /// The raw bytes of ranges of lines. The number of all lines is found if the ranges need it.

@@ -7,6 +7,7 @@ use crate::cli::arguments::size::{self, human, index_text, ratio, ratio_text};
 use crate::cli::files::descriptors;
 use crate::cli::files::input;
 use crate::cli::files::input_name::Name;
+use crate::cli::files::member_lines::{self, ListedMembers};
 use crate::cli::files::named_files::{self, Directories};
 use crate::cli::report::console::{self, Activity, printable};
 use crate::cli::report::event_lines::EventLines;
@@ -37,6 +38,9 @@ pub(crate) fn run(args: &FileArgs, directories: Directories, options: &Options) 
             },
         );
     }
+    if args.members {
+        return list_members(args, directories, options);
+    }
     let mut listings = Vec::new();
     let exit = named_files::each(
         &args.files,
@@ -62,6 +66,33 @@ pub(crate) fn run(args: &FileArgs, directories: Directories, options: &Options) 
     unsupported
         .map(|(name, e)| console::fail_with(e, name, Activity::Reading))
         .fold(exit, Exit::max)
+}
+
+/// Prints the members of each file, or all of them as JSON.
+fn list_members(args: &FileArgs, directories: Directories, options: &Options) -> Exit {
+    let event_lines = EventLines::default();
+    let mut listed = Vec::new();
+    let exit = named_files::each(
+        &args.files,
+        directories,
+        args.talk,
+        Activity::Reading,
+        |name| {
+            let options = event_lines.add_to(options, name, args.talk, None);
+            match args.json {
+                true => listed.push(ListedMembers::of(name, &options)?),
+                false => member_lines::print(name, args, &options)?,
+            }
+            Ok(())
+        },
+    );
+    if !args.json {
+        return exit;
+    }
+    match ListedMembers::print(&listed) {
+        Ok(()) => exit,
+        Err(e) => exit.max(console::fail(&e.into())),
+    }
 }
 
 /// Prints a line for each record, as in a `.fai` file. If the lines of a record are of different

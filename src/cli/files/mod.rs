@@ -9,13 +9,18 @@
 //! | `file_checks` | checks of the arguments before any work |
 //! | `cat_command` | cat |
 //! | `head_and_tail` | head and tail |
+//! | `compare_command` | compare |
+//! | `companions` | diff and less |
 //! | `file_parts` | the parts of a file that these three write |
 //! | `list_command` | list |
+//! | `member_lines` | list the members of tar archives |
 //! | `recover_command` | recover |
+//! | `member_names` | the members of a tar archive that arguments mean |
 //! | `named_files` | the files that arguments mean, and names of outputs |
 //! | `input_name` | names of inputs |
 //! | `input` | opening an input |
 //! | `stoppable_input` | an input whose waiting reads can be ended after an error |
+//! | `content` | the content of a file of any form |
 //! | `foreign_input` | the content of inputs that are gzip or zstd |
 //! | `known_formats` | formats known by their magic |
 //! | `parallel_reads` | pieces of a file read side by side |
@@ -29,6 +34,9 @@
 //! | `process_ranks` | compress as one of several processes |
 
 pub(crate) mod cat_command;
+pub(crate) mod companions;
+pub(crate) mod compare_command;
+pub(crate) mod content;
 pub(crate) mod descriptors;
 pub(crate) mod file_checks;
 pub(crate) mod file_commands;
@@ -40,6 +48,8 @@ pub(crate) mod input_name;
 pub(crate) mod job_thread;
 pub(crate) mod known_formats;
 pub(crate) mod list_command;
+pub(crate) mod member_lines;
+pub(crate) mod member_names;
 pub(crate) mod named_files;
 pub(crate) mod output;
 pub(crate) mod parallel_reads;

@@ -9,10 +9,10 @@
 use crate::cli::arguments::grep_args::{BinaryFiles, GrepArgs, ShowArgs, When};
 use crate::cli::arguments::shared_args::Talk;
 use crate::cli::arguments::size;
+use crate::cli::files::content::Content;
 use crate::cli::files::foreign_input::ForeignInput;
 use crate::cli::files::input::{InputSource, OpenInput, is_same};
 use crate::cli::files::input_name::Name;
-use crate::cli::files::known_formats::{Format, LONGEST_MAGIC};
 use crate::cli::files::stoppable_input::Stop;
 use crate::cli::report::console::{self, Activity};
 use crate::cli::report::event_lines::EventLines;
@@ -25,15 +25,17 @@ use crate::cli::search::grep::indexed_search::{self, IndexedAnswer, IndexedSearc
 use crate::cli::search::grep::json_messages::{self, JsonStats};
 use crate::cli::search::grep::line_printer::LineForm;
 use crate::cli::search::grep::line_scan::{LineScanner, Wanted};
+use crate::cli::search::grep::member_search::{self, SearchedMembers};
 use crate::cli::search::grep::required_literals::{self, Reading};
 use crate::cli::search::grep::scan_queue::ScanQueue;
 use crate::cli::search::grep::searched_files;
 use crate::cli::search::grep::text_search::TextSearch;
-use bwz::{Archive, Error, MAGIC, Options, Result};
+use bwz::{Archive, Error, Options, Result};
+use globset::{Glob, GlobSet, GlobSetBuilder};
 use std::fs::File;
-use std::io::{Cursor, Read, Write};
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Searches all files.
@@ -57,6 +59,7 @@ fn search_all(args: &GrepArgs) -> Result<Result<bool, Exit>> {
     let wanted = wanted(args, &plan);
     let indexed = indexed_search(args, &patterns, &plan, wanted);
     let scanner = LineScanner { matcher, wanted };
+    let members = wanted_members(&args.input.member)?;
     let options = args.resources.options().verify(args.input.verify);
     let mut grep = Grep {
         args,
@@ -64,6 +67,7 @@ fn search_all(args: &GrepArgs) -> Result<Result<bool, Exit>> {
         event_lines: EventLines::default(),
         queue: ScanQueue::new(scanner.clone(), args.resources.thread_count()),
         scanner,
+        members,
         plan,
         indexed,
         options,
@@ -73,8 +77,9 @@ fn search_all(args: &GrepArgs) -> Result<Result<bool, Exit>> {
         worst: Exit::Fine,
     };
     searched_files::each(&patterns.files, args, |name, given| {
-        let done = given.and_then(|()| grep.file(&name));
-        grep.note(&name, done);
+        if let Err(e) = given.and_then(|()| grep.file(&name)) {
+            grep.fail(&name, &e);
+        }
         let has_answer = grep.found && grep.plan.show == Show::Nothing;
         !has_answer && !grep.out.has_failed()
     })?;
@@ -209,6 +214,8 @@ struct Grep<'a> {
     event_lines: EventLines,
     queue: ScanQueue,
     scanner: LineScanner,
+    /// Names of the files in tar archives that are searched, if not all are.
+    members: Option<GlobSet>,
     plan: ReportPlan,
     /// The question to an index. `None` if no index is to be asked.
     indexed: Option<IndexedSearch>,
@@ -221,16 +228,75 @@ struct Grep<'a> {
     worst: Exit,
 }
 
-/// The form in which a file holds its text.
-enum Content {
-    Plain,
-    Bwz,
-    Foreign(Format),
+/// The names of files in tar archives that the arguments ask for. `None` if they ask for none.
+fn wanted_members(globs: &[String]) -> Result<Option<GlobSet>> {
+    let refused = |e: globset::Error| Error::Usage(format!("--member: {e}").into());
+    if globs.is_empty() {
+        return Ok(None);
+    }
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        set.add(Glob::new(glob).map_err(refused)?);
+    }
+    Ok(Some(set.build().map_err(refused)?))
 }
 
 impl Grep<'_> {
-    /// Searches a file.
-    fn file(&mut self, name: &Name) -> Result<FileOutcome> {
+    /// Searches a file, or the files in it if it is a tar archive.
+    fn file(&mut self, name: &Name) -> Result<()> {
+        let options = self
+            .event_lines
+            .add_to(&self.options, name, self.talk, None);
+        if let Name::File(path) = name
+            && !self.args.input.no_members
+            && path.is_file()
+            && let Some(members) = SearchedMembers::open(path, self.members.as_ref(), &options)?
+        {
+            return self.files_in(name, path, members, &options);
+        }
+        if self.members.is_some() {
+            return Ok(());
+        }
+        let outcome = self.text_of(name, &options)?;
+        self.note(name, outcome);
+        Ok(())
+    }
+
+    /// Searches the files in a tar archive.
+    fn files_in(
+        &mut self,
+        archive: &Name,
+        path: &Path,
+        mut members: SearchedMembers,
+        options: &Options,
+    ) -> Result<()> {
+        if let Some(indexed) = &self.indexed {
+            members.ask(indexed)?;
+        }
+        let mut plan = self.plan.clone();
+        plan.form.with_filename = !self.args.show.no_filename;
+        members.each(|member, text| {
+            let started = Instant::now();
+            let name = member_search::name_in(archive, member);
+            let mut report = FileReport::new(&plan, &self.scanner, &name, None, &mut self.out);
+            match text {
+                None => report.searched(member.size),
+                Some(text) => {
+                    let longest = longest_line(self.args);
+                    let mut search = TextSearch::new(&mut self.queue, &mut report, longest, false);
+                    member_search::search(text, member, path, options, &mut search)?;
+                }
+            }
+            let mut outcome = report.finish()?;
+            outcome.stats.elapsed = started.elapsed();
+            self.note(&name, outcome);
+            let has_answer = self.found && self.plan.show == Show::Nothing;
+            Ok(!has_answer && !self.out.has_failed())
+        })
+    }
+
+    /// Searches a file as one text.
+    fn text_of(&mut self, name: &Name, options: &Options) -> Result<FileOutcome> {
         let started = Instant::now();
         let OpenInput {
             source,
@@ -251,21 +317,15 @@ impl Grep<'_> {
             .as_ref()
             .map(|label| label.as_bytes());
         let mut report = FileReport::new(&self.plan, &self.scanner, name, label, &mut self.out);
-        let options = self
-            .event_lines
-            .add_to(&self.options, name, self.talk, None);
         let search = SourceSearch {
             queue: &mut self.queue,
             report: &mut report,
-            options,
+            options: options.clone(),
             threads: self.args.resources.thread_count(),
             indexed: self.indexed.as_ref(),
             name,
             talk: self.talk,
-            longest_line: match self.args.resources.memory {
-                0 => u64::MAX,
-                memory => memory,
-            },
+            longest_line: longest_line(self.args),
         };
         search.all(source, stop)?;
         let mut outcome = report.finish()?;
@@ -273,31 +333,36 @@ impl Grep<'_> {
         Ok(outcome)
     }
 
-    /// Notes the outcome of a file, and prints messages about it.
-    fn note(&mut self, name: &Name, done: Result<FileOutcome>) {
-        match done {
-            Ok(outcome) => {
-                self.found |= outcome.found;
-                self.stats += outcome.stats;
-                if outcome.binary_matches && self.plan.show == Show::Lines {
-                    let _ = self.out.flush();
-                    self.talk.say(name, "binary file matches");
-                }
-            }
-            Err(e) => {
-                if !self.out.has_failed() {
-                    let _ = self.out.flush();
-                }
-                let is_silent = self.args.show.no_messages
-                    && matches!(e, Error::Io(_))
-                    && !self.out.has_failed();
-                let exit = match is_silent {
-                    true => Exit::from(&e),
-                    false => console::fail_with(&e, name, Activity::Reading),
-                };
-                self.worst = self.worst.max(exit);
-            }
+    /// Notes the outcome of a text, and prints messages about it.
+    fn note(&mut self, name: &Name, outcome: FileOutcome) {
+        self.found |= outcome.found;
+        self.stats += outcome.stats;
+        if outcome.binary_matches && self.plan.show == Show::Lines {
+            let _ = self.out.flush();
+            self.talk.say(name, "binary file matches");
         }
+    }
+
+    /// Reports the error of a file.
+    fn fail(&mut self, name: &Name, e: &Error) {
+        if !self.out.has_failed() {
+            let _ = self.out.flush();
+        }
+        let is_silent =
+            self.args.show.no_messages && matches!(e, Error::Io(_)) && !self.out.has_failed();
+        let exit = match is_silent {
+            true => Exit::from(e),
+            false => console::fail_with(e, name, Activity::Reading),
+        };
+        self.worst = self.worst.max(exit);
+    }
+}
+
+/// Maximum number of bytes of a line.
+fn longest_line(args: &GrepArgs) -> u64 {
+    match args.resources.memory {
+        0 => u64::MAX,
+        memory => memory,
     }
 }
 
@@ -343,17 +408,8 @@ impl SourceSearch<'_, '_> {
         Ok(is_answered)
     }
 
-    fn all(mut self, mut source: InputSource, stop: Option<Stop>) -> Result<()> {
-        let mut start = Vec::new();
-        source
-            .by_ref()
-            .take(LONGEST_MAGIC)
-            .read_to_end(&mut start)?;
-        let content = match Format::of(&start) {
-            Some(format) => Content::Foreign(format),
-            None if start.starts_with(&MAGIC) => Content::Bwz,
-            None => Content::Plain,
-        };
+    fn all(mut self, source: InputSource, stop: Option<Stop>) -> Result<()> {
+        let (content, mut input) = Content::sniff(source)?;
         let is_live = matches!(content, Content::Plain) && stop.is_some();
         if let (Content::Bwz, Some(indexed), Name::File(path)) = (&content, self.indexed, self.name)
             && stop.is_none()
@@ -363,9 +419,8 @@ impl SourceSearch<'_, '_> {
             return Ok(());
         }
         if matches!(content, Content::Bwz) {
-            source.read_beside(self.threads);
+            input.get_mut().1.read_beside(self.threads);
         }
-        let input = Cursor::new(start).chain(source);
         let mut search = TextSearch::new(self.queue, self.report, self.longest_line, is_live);
         match content {
             Content::Plain => search.read_from(input)?,

@@ -46,6 +46,18 @@ impl IndexedSearch {
         has_index.then_some(archive)
     }
 
+    /// The regions of all lines that can match, for a text of any bytes. `None` if the index cannot
+    /// tell, or if that would take longer than to scan the text.
+    pub(crate) fn regions(&self, archive: &mut Archive<File>) -> Result<Option<Vec<LineRegion>>> {
+        let has_index = archive.info().bytes > 0 && !archive.has_sequences();
+        if self.literals.sets.is_empty() || self.wanted.invert || !has_index {
+            return Ok(None);
+        }
+        let mut request = LineRequest::new(self.literals.sets.clone());
+        request.terminator = self.wanted.terminator;
+        archive.find_lines(&request)
+    }
+
     /// Asks the index.
     pub(crate) fn ask(&self, archive: &mut Archive<File>) -> Result<IndexedAnswer> {
         if self.wanted.binary && archive.count(&[[0_u8]])? != [0] {

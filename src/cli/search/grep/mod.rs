@@ -33,6 +33,7 @@
 //! | `scan_queue` | parts scanned side by side |
 //! | `required_literals` | literals that every match contains |
 //! | `indexed_search` | the search of a file by its index |
+//! | `member_search` | the files in a tar archive |
 //! | `text_search` | a text from front to end: cut, scanned, reported |
 //! | `file_report` | the report on a file: lines, numbers or its name |
 //! | `context_lines` | selected lines and those around them, in order |
@@ -49,6 +50,7 @@ mod indexed_search;
 mod json_messages;
 mod line_printer;
 mod line_scan;
+mod member_search;
 mod required_literals;
 mod scan_queue;
 mod searched_files;

@@ -1,0 +1,105 @@
+//! `bwz diff` and `bwz less`: other programs that are given the content of compressed files.
+
+use crate::cli::arguments::companion_args::WordsArgs;
+use crate::cli::report::console;
+use crate::cli::report::exit::Exit;
+use bwz::{Error, Result};
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+/// Gives diff one content by descriptor 5 and the other by its standard input. The exit code is
+/// that of diff, or 2 if a content could not be read; a reader that diff has left gets a signal.
+const DIFF: &str = r#"
+bwz=$1 one=$2 other=$3
+shift 3
+exec 4>&1
+codes=$(
+    exec 3>&1
+    { "$bwz" -dcqf -- "$one"; echo $? >&3; } | {
+        { "$bwz" -dcqf -- "$other"; echo $? >&3; } | { diff "$@" /dev/fd/5 - >&4; echo diff=$? >&3; }
+    } 5<&0
+)
+result=2
+for code in $codes; do
+    case $code in
+        diff=*) result=${code#diff=} ;;
+        0 | 141) ;;
+        *) exit 2 ;;
+    esac
+done
+exit "$result"
+"#;
+
+/// Shows the differences of two files, by diff.
+pub(crate) fn diff(args: &WordsArgs) -> Exit {
+    Exit::of_search(match run_diff(&args.words) {
+        Ok(0) => Ok(true),
+        Ok(1) => Ok(false),
+        Ok(_) => Err(Exit::Damaged),
+        Err(e) => Err(console::fail(&e)),
+    })
+}
+
+/// Returns the exit code of diff.
+fn run_diff(words: &[OsString]) -> Result<i32> {
+    let (options, files): (Vec<_>, Vec<_>) = words.iter().partition(|word| is_option(word));
+    let (one, other) = match files[..] {
+        [one] => (one.clone(), counterpart(one)),
+        [one, other] => (one.clone(), other.clone()),
+        _ => {
+            let said = "diff takes one or two files here; write the value of an option beside it, \
+                        as in -U3";
+            return Err(Error::Usage(said.into()));
+        }
+    };
+    for name in [&one, &other] {
+        if let Err(e) = Path::new(name).metadata() {
+            return Err(about(e, name));
+        }
+    }
+    let labels = [&one, &other].map(|name| [OsStr::new("--label"), name]);
+    let status = Command::new("sh")
+        .args(["-c", DIFF, "bwz-diff"])
+        .arg(std::env::current_exe()?)
+        .args([&one, &other])
+        .args(labels.as_flattened())
+        .args(options)
+        .status()
+        .map_err(|e| about(e, OsStr::new("sh")))?;
+    Ok(status.code().unwrap_or(2))
+}
+
+fn is_option(word: &OsStr) -> bool {
+    word.as_bytes().starts_with(b"-") && word.len() > 1
+}
+
+/// The compressed form of a file, or the file of which one is the compressed form.
+pub(crate) fn counterpart(name: &OsStr) -> OsString {
+    match name.as_bytes().strip_suffix(b".bwz") {
+        Some(bare) if !bare.is_empty() => OsStr::from_bytes(bare).to_owned(),
+        _ => [name, OsStr::new(".bwz")].into_iter().collect(),
+    }
+}
+
+/// Shows files page by page, by less, which asks bwz for the content of each. Returns only if less
+/// cannot be started.
+pub(crate) fn less(args: &WordsArgs) -> Exit {
+    let bwz = std::env::current_exe();
+    let bwz = bwz.unwrap_or_else(|_| "bwz".into());
+    let quoted = bwz.to_string_lossy().replace('\'', r"'\''");
+    let error = Command::new("less")
+        // Files that bwz refuses are shown as they are.
+        .env("LESSOPEN", format!("|'{quoted}' -dcq -- %s 2>/dev/null"))
+        .args(&args.words)
+        .exec();
+    console::fail(&about(error, OsStr::new("less")))
+}
+
+/// An error with the name of what it is about.
+fn about(e: io::Error, name: &OsStr) -> Error {
+    io::Error::new(e.kind(), format!("{}: {e}", name.to_string_lossy())).into()
+}

@@ -1,0 +1,272 @@
+//! The search of the files in a tar archive, each of which is a text of its own.
+//!
+//! If the archive has an index, it is asked which lines can match, and only the members that hold
+//! one of these are searched. Blocks without such a member are not decoded. A thread decodes ahead
+//! of the search, and its blocks come through a channel.
+
+use crate::cli::files::input_name::Name;
+use crate::cli::files::job_thread::job_thread;
+use crate::cli::search::grep::indexed_search::IndexedSearch;
+use crate::cli::search::grep::text_search::TextSearch;
+use bwz::{Archive, Member, MemberKind, Options, Result};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use globset::GlobSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use std::thread;
+
+/// Pieces of blocks that wait for the search.
+const WAITING: usize = 4;
+
+/// The files of an archive, in order.
+pub(crate) struct SearchedMembers {
+    pub archive: Archive<File>,
+    pub members: Vec<Member>,
+    /// For each member, whether it may have a line that matches.
+    may_match: Vec<bool>,
+}
+
+impl SearchedMembers {
+    /// Opens a file if its content is a tar archive.
+    pub(crate) fn open(
+        path: &Path,
+        wanted: Option<&GlobSet>,
+        options: &Options,
+    ) -> Result<Option<Self>> {
+        let mut start = [0; bwz::MAGIC.len()];
+        let mut file = File::open(path)?;
+        if file.read_exact(&mut start).is_err() || start != bwz::MAGIC {
+            return Ok(None);
+        }
+        // A damaged file is read from its start, as far as it goes.
+        let Ok(mut archive) = Archive::open(file, options) else {
+            return Ok(None);
+        };
+        if !archive.is_tar()? {
+            return Ok(None);
+        }
+        let mut members = archive.members()?;
+        members.retain(|member| {
+            member.kind.is_file() && wanted.is_none_or(|wanted| is_named(wanted, member))
+        });
+        Ok(Some(SearchedMembers {
+            may_match: vec![true; members.len()],
+            archive,
+            members,
+        }))
+    }
+
+    /// Asks the index which members may have lines that match.
+    pub(crate) fn ask(&mut self, indexed: &IndexedSearch) -> Result<()> {
+        let Some(regions) = indexed.regions(&mut self.archive)? else {
+            return Ok(());
+        };
+        for (member, may_match) in self.members.iter().zip(&mut self.may_match) {
+            let behind = regions.partition_point(|region| region.range.end <= member.data.start);
+            *may_match = regions
+                .get(behind)
+                .is_some_and(|region| region.range.start < member.data.end);
+        }
+        Ok(())
+    }
+
+    /// Calls `search` for each member with its text, or without if no line of it can match. Ends
+    /// when `search` returns false.
+    pub(crate) fn each(
+        self,
+        mut search: impl FnMut(&Member, Option<MemberText>) -> Result<bool>,
+    ) -> Result<()> {
+        let SearchedMembers {
+            mut archive,
+            members,
+            may_match,
+        } = self;
+        let is_streamed = |member: &Member| member.kind != MemberKind::Sparse;
+        let wanted = members
+            .iter()
+            .zip(&may_match)
+            .filter(|(member, may_match)| **may_match && is_streamed(member))
+            .map(|(member, _)| member.data.clone());
+        let blocks = blocks_of(&archive, wanted);
+        let (sender, pieces) = bounded(WAITING);
+        thread::scope(|scope| {
+            let decoder = job_thread(scope)?;
+            let job = move || decode(&mut archive, &blocks, &sender);
+            if decoder.send(Box::new(job)).is_err() {
+                return Err(io::Error::other("the thread that decodes has ended").into());
+            }
+            drop(decoder);
+            let mut stream = BlockStream::new(pieces);
+            for (member, may_match) in members.iter().zip(may_match) {
+                let text = match (may_match, is_streamed(member)) {
+                    (false, _) => None,
+                    (true, false) => Some(MemberText::WithHoles),
+                    (true, true) => Some(MemberText::Stream(stream.text(member.data.clone())?)),
+                };
+                if !search(member, text)? {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The text of a member.
+pub(crate) enum MemberText<'s> {
+    Stream(io::Take<&'s mut BlockStream>),
+    /// It has holes, which [`Archive::read_member`] fills.
+    WithHoles,
+}
+
+/// Searches the text of a member of the file `path`.
+pub(crate) fn search(
+    text: MemberText,
+    member: &Member,
+    path: &Path,
+    options: &Options,
+    search: &mut TextSearch,
+) -> Result<()> {
+    match text {
+        MemberText::Stream(text) => search.read_from(text)?,
+        MemberText::WithHoles => {
+            let mut archive = Archive::open(File::open(path)?, options)?;
+            match archive.read_member(member, &mut *search) {
+                Ok(_) => search.finish()?,
+                Err(_) if search.is_done() => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The name of a member in an archive, as a result of the search shows it.
+pub(crate) fn name_in(archive: &Name, member: &Member) -> Name {
+    let name = [archive.bytes(), b":", &member.name].concat();
+    Name::File(OsString::from_vec(name).into())
+}
+
+/// Compares a name with and without the `./` that many archives put before all names.
+fn is_named(wanted: &GlobSet, member: &Member) -> bool {
+    let name = &member.name[..];
+    let bare = name.strip_prefix(b"./").unwrap_or(name);
+    [name, bare]
+        .iter()
+        .any(|name| wanted.is_match(Path::new(OsStr::from_bytes(name))))
+}
+
+/// The blocks that hold ranges in order, as their number and the offset of their raw bytes.
+fn blocks_of(archive: &Archive<File>, ranges: impl Iterator<Item = Range<u64>>) -> Vec<(u64, u64)> {
+    let all = archive.blocks();
+    let mut blocks: Vec<(u64, u64)> = Vec::new();
+    for range in ranges {
+        let mut number = all.partition_point(|block| block.raw.end <= range.start);
+        if let Some(&(last, _)) = blocks.last() {
+            number = number.max(last as usize + 1);
+        }
+        while let Some(block) = all
+            .get(number)
+            .filter(|block| block.raw.start < range.end)
+        {
+            blocks.push((number as u64, block.raw.start));
+            number += 1;
+        }
+    }
+    blocks
+}
+
+/// A part of the raw stream, with its offset.
+type Piece = Result<(u64, Vec<u8>)>;
+
+/// Decodes blocks, until nobody wants them any more.
+fn decode(archive: &mut Archive<File>, blocks: &[(u64, u64)], pieces: &Sender<Piece>) {
+    let numbers: Vec<u64> = blocks.iter().map(|&(number, _)| number).collect();
+    let mut next = blocks.iter();
+    let mut current = None;
+    let mut offset = 0;
+    let mut is_wanted = true;
+    let read = archive.read_blocks(&numbers, |number, bytes| {
+        if current != Some(number) {
+            current = Some(number);
+            offset = next.next().map_or(offset, |&(_, start)| start);
+        }
+        let piece = Ok((offset, bytes.to_vec()));
+        offset += bytes.len() as u64;
+        pieces.send(piece).map_err(|_| {
+            is_wanted = false;
+            io::Error::other("the search needs no more")
+        })
+    });
+    if let Err(e) = read
+        && is_wanted
+    {
+        let _ = pieces.send(Err(e));
+    }
+}
+
+/// The decoded blocks, read in order.
+pub(crate) struct BlockStream {
+    pieces: Receiver<Piece>,
+    piece: Vec<u8>,
+    /// Bytes of the piece that were read.
+    read: usize,
+    /// Offset of the end of the piece.
+    end: u64,
+}
+
+impl BlockStream {
+    fn new(pieces: Receiver<Piece>) -> Self {
+        BlockStream {
+            pieces,
+            piece: Vec::new(),
+            read: 0,
+            end: 0,
+        }
+    }
+
+    /// The text of a range, which begins at or behind what was read.
+    fn text(&mut self, range: Range<u64>) -> io::Result<io::Take<&mut Self>> {
+        let size = range.end - range.start;
+        while size > 0 && self.end <= range.start {
+            if !self.receive()? {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        if size > 0 {
+            self.read = self.piece.len() - (self.end - range.start) as usize;
+        }
+        Ok(self.take(size))
+    }
+
+    /// Receives the next piece. Returns false if there is none.
+    fn receive(&mut self) -> io::Result<bool> {
+        let Ok(piece) = self.pieces.recv() else {
+            return Ok(false);
+        };
+        let (offset, bytes) = piece?;
+        self.end = offset + bytes.len() as u64;
+        self.piece = bytes;
+        self.read = 0;
+        Ok(true)
+    }
+}
+
+impl Read for BlockStream {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while self.read == self.piece.len() {
+            if !self.receive()? {
+                return Ok(0);
+            }
+        }
+        let rest = &self.piece[self.read..];
+        let count = rest.len().min(out.len());
+        out[..count].copy_from_slice(&rest[..count]);
+        self.read += count;
+        Ok(count)
+    }
+}
