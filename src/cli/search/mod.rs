@@ -8,6 +8,8 @@
 //! | file | job |
 //! |---|---|
 //! | `count_locate` | the commands count and locate |
+//! | `file_counts` | both in one file |
+//! | `batch_search` | batches of patterns searched in a file |
 //! | `extract_command` | the command extract |
 //! | `extract_regions` | extract of regions of records |
 //! | `record_regions` | regions as people type them |
@@ -30,9 +32,11 @@
 //! | `grep` | the command grep: lines that match expressions |
 
 pub(crate) mod ambiguity_codes;
+mod batch_search;
 pub(crate) mod count_locate;
 pub(crate) mod extract_command;
 pub(crate) mod extract_regions;
+mod file_counts;
 pub(crate) mod grep;
 pub(crate) mod match_lines;
 mod match_pieces;
