@@ -32,7 +32,7 @@ pub(crate) struct GrepArgs {
 }
 
 /// The patterns and their meaning.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Patterns")]
 pub(crate) struct PatternArgs {
     /// Search for PATTERN; may be given several times. A line matches if any of the patterns does.

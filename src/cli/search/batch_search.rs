@@ -3,6 +3,7 @@
 
 use crate::cli::arguments::search_args::SearchArgs;
 use crate::cli::files::job_thread::{Job, job_thread};
+use crate::cli::search::grep::line_counter::LineCounter;
 use crate::cli::search::pattern_batch::PatternBatch;
 use crate::cli::search::patterns::Patterns;
 use bwz::{Archive, Error, Matches, Result, Searcher};
@@ -18,6 +19,8 @@ pub(super) const MATCHES_SHARE: u64 = 16;
 #[derive(Clone, Copy)]
 pub(super) struct MatchLimits {
     pub limit: usize,
+    /// The last match is wanted, not the first ones.
+    pub last: bool,
     pub context: Option<u64>,
 }
 
@@ -29,6 +32,8 @@ pub(super) struct BatchSearch<'a> {
     pub wanted: Option<MatchLimits>,
     /// Empty patterns need no positions, since their matches are printed in pieces.
     pub in_pieces: bool,
+    /// Counts lines, if these are to be counted.
+    pub lines: Option<LineCounter<'a>>,
 }
 
 impl BatchSearch<'_> {
@@ -162,9 +167,18 @@ impl BatchSearch<'_> {
         everywhere: u64,
         patterns: &[&[u8]],
     ) -> Result<BatchFound> {
-        let Some(MatchLimits { limit, .. }) = self.wanted else {
+        if let Some(lines) = &self.lines {
+            let counts = patterns
+                .iter()
+                .map(|pattern| lines.count(pattern));
+            return Ok(BatchFound::Counts(counts.collect::<Result<_>>()?));
+        }
+        let Some(MatchLimits { limit, last, .. }) = self.wanted else {
             return Ok(BatchFound::Counts(searcher.count(patterns)?));
         };
+        if last {
+            return Ok(BatchFound::Matches(searcher.locate_last(patterns)?));
+        }
         let are_empty: Vec<bool> = match self.in_pieces {
             true => patterns
                 .iter()

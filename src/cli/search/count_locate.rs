@@ -14,7 +14,7 @@
 //! | 7 | `BatchSearch::search_batch` | counts, or locates |
 //! | 8 | [`Searcher::count`](bwz::Searcher::count) | in the library: the page of `src/search/mod.rs` lists the calls from here |
 
-use crate::cli::arguments::search_args::{LocateArgs, SearchArgs};
+use crate::cli::arguments::search_args::{CountArgs, LocateArgs, SearchArgs};
 use crate::cli::arguments::usage;
 use crate::cli::files::named_files::{self, Directories};
 use crate::cli::report::console::{self, Activity};
@@ -25,6 +25,7 @@ use crate::cli::search::file_counts::FileCounts;
 use crate::cli::search::match_lines::LineForm;
 use crate::cli::search::match_printer::Printer;
 use crate::cli::search::meant_expressions;
+use crate::cli::search::path_globs;
 use crate::cli::search::patterns;
 use crate::cli::search::sam_lines::SamSettings;
 use bwz::{Error, Letters, Result};
@@ -32,8 +33,8 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 /// Prints how often each pattern occurs in each file.
-pub(crate) fn count(args: &SearchArgs) -> Exit {
-    let form = if args.json {
+pub(crate) fn count(args: &CountArgs) -> Exit {
+    let form = if args.search.json {
         LineForm::Json
     } else {
         LineForm::Lines
@@ -43,8 +44,9 @@ pub(crate) fn count(args: &SearchArgs) -> Exit {
         form,
         pairs: None,
         sam: SamSettings::default(),
+        counts_lines: args.lines,
     };
-    outcome(search_files(args, output), args)
+    outcome(search_files(&args.search, output), &args.search)
 }
 
 /// Prints where each pattern occurs in each file.
@@ -56,7 +58,8 @@ pub(crate) fn locate(args: &LocateArgs) -> Exit {
         _ => LineForm::Lines,
     };
     let limits = Some(MatchLimits {
-        limit: args.limit,
+        limit: if args.first { 1 } else { args.limit },
+        last: args.last,
         context: args.context,
     });
     let pairs = match pairs(args) {
@@ -72,6 +75,7 @@ pub(crate) fn locate(args: &LocateArgs) -> Exit {
         form,
         pairs,
         sam,
+        counts_lines: false,
     };
     outcome(search_files(&args.search, output), &args.search)
 }
@@ -98,6 +102,8 @@ struct SearchOutput {
     form: LineForm,
     pairs: Option<[PathBuf; 2]>,
     sam: SamSettings,
+    /// Lines are counted, not occurrences.
+    counts_lines: bool,
 }
 
 /// Searches all files. Returns true if anything was found.
@@ -107,6 +113,7 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
         form,
         pairs,
         sam,
+        counts_lines,
     } = output;
     let fail = |e: Error| console::fail(&e);
     let gathered = patterns::gather(args, pairs, args.revcomp || form == LineForm::Sam);
@@ -120,7 +127,8 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
         .resources
         .options()
         .verify(args.verify)
-        .match_case(args.case);
+        .match_case(args.case)
+        .ignore_case(args.ignore_case);
     let options = options
         .max_mismatches(args.max_mismatches)
         .map_err(fail)?;
@@ -135,14 +143,17 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
         patterns,
         wanted,
         form,
+        counts_lines,
         event_lines,
         options,
         patterns_failed,
     };
     let mut printer = Printer::new(args, form, sam).map_err(|e| fail(e.into()))?;
-    let is_compressed: named_files::Wanted = &|path| named_files::has_suffix(path, None);
+    let globs = path_globs::rules(&args.glob).map_err(fail)?;
+    let is_wanted: named_files::Wanted =
+        &|path| named_files::has_suffix(path, None) && path_globs::allow(&globs, path);
     let directories = if args.recursive {
-        Directories::Walked(is_compressed)
+        Directories::Walked(is_wanted)
     } else {
         Directories::Walkable
     };
@@ -158,9 +169,10 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
         return Ok(true);
     }
     if searched == 0 && exit == Exit::Fine {
-        return Err(fail(Error::Usage(
-            "there is no .bwz file in these directories".into(),
-        )));
+        return Err(fail(Error::Usage(match args.glob.is_empty() {
+            true => "there is no .bwz file in these directories".into(),
+            false => "there is no .bwz file in these directories that the globs choose".into(),
+        })));
     }
     let finished = printer.finish().map_err(|e| fail(e.into()));
     let exit = exit.max(

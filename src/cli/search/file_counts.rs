@@ -13,6 +13,7 @@ use crate::cli::search::ambiguity_codes::AmbiguityCodes;
 use crate::cli::search::batch_search::{
     BatchFound, BatchSearch, FoundPiece, MATCHES_SHARE, MatchLimits, SearchFailure,
 };
+use crate::cli::search::grep::line_counter::LineCounter;
 use crate::cli::search::match_lines::{Hits, LineForm};
 use crate::cli::search::match_pieces::{STRETCH, pieces, take_reads};
 use crate::cli::search::match_printer::{Printed, Printer};
@@ -44,6 +45,8 @@ pub(super) struct FileCounts<'a> {
     pub patterns: Patterns,
     pub wanted: Option<MatchLimits>,
     pub form: LineForm,
+    /// Lines are counted, not occurrences.
+    pub counts_lines: bool,
     pub event_lines: EventLines,
     pub options: Options,
     /// Set if patterns could not be read. No further file is searched then.
@@ -60,7 +63,7 @@ impl FileCounts<'_> {
         }
         let mut archive = self.open(name)?;
         warn_of_missing_index(name, &mut archive, talk)?;
-        let by_sequence = archive.has_sequences();
+        let by_sequence = archive.has_sequences() && !self.counts_lines;
         if !by_sequence && matches!(self.form, LineForm::Bed | LineForm::Sam) {
             return Err(Error::Usage(
                 "has no index of sequences, which --bed and --sam need; bwz --index of FASTA or \
@@ -77,7 +80,7 @@ impl FileCounts<'_> {
         }
         let mut codes = by_sequence.then(|| AmbiguityCodes::taken_as_they_are(self.args));
         let mut odd_patterns = by_sequence.then(|| OddPatterns::new(talk));
-        let folds = !self.args.case && archive.has_sequences_alone();
+        let folds = self.args.ignore_case || !self.args.case && archive.has_sequences_alone();
         let mut surroundings = self.surroundings(name, by_sequence)?;
         // SAM needs the records for its header. The other forms need them once a match is found.
         printer.begin(match &mut surroundings {
@@ -118,6 +121,11 @@ impl FileCounts<'_> {
             patterns: &self.patterns,
             wanted: self.wanted,
             in_pieces: self.looks().in_pieces,
+            lines: self.counts_lines.then(|| LineCounter {
+                name,
+                args: self.args,
+                options: self.options(name),
+            }),
         };
         let searched = search.run(&mut archive, print);
         let some_printed = printer.printed.patterns > 0;
@@ -150,6 +158,9 @@ impl FileCounts<'_> {
                  an index of sequences"
             ));
         }
+        if self.counts_lines {
+            return Ok(());
+        }
         let mut cost = archive.search_cost();
         if let Some(Surroundings { archive, .. }) = surroundings {
             cost += archive.search_cost();
@@ -181,10 +192,12 @@ impl FileCounts<'_> {
     }
 
     fn open(&self, name: &Name) -> Result<Archive<File>> {
-        let options = self
-            .event_lines
-            .add_to(&self.options, name, self.args.talk, None);
-        Archive::open(input::open_seekable(name)?, &options)
+        Archive::open(input::open_seekable(name)?, &self.options(name))
+    }
+
+    fn options(&self, name: &Name) -> Options {
+        self.event_lines
+            .add_to(&self.options, name, self.args.talk, None)
     }
 
     /// Returns the way in which matches are printed.

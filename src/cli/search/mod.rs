@@ -28,6 +28,7 @@
 //! | `match_printer` | printing them in order |
 //! | `sam_lines` | lines of SAM |
 //! | `mate_pairs` | two mates in SAM |
+//! | `path_globs` | globs that choose files of directories |
 //! | `unique_names` | names that must be unique in an output |
 //! | `grep` | the command grep: lines that match expressions |
 
@@ -45,6 +46,7 @@ pub(crate) mod mate_pairs;
 pub(crate) mod meant_expressions;
 pub(crate) mod odd_patterns;
 pub(crate) mod paired_reads;
+pub(crate) mod path_globs;
 pub(crate) mod pattern_batch;
 pub(crate) mod pattern_chunks;
 pub(crate) mod pattern_file;

@@ -119,6 +119,11 @@ impl<'r> FileReport<'r> {
         self.matches += matches;
     }
 
+    /// Number of lines that were selected.
+    pub(crate) fn selected(&self) -> u64 {
+        self.selected
+    }
+
     /// States the number of bytes that were searched, if all were.
     pub(crate) fn searched(&mut self, bytes: u64) {
         if !self.is_done {

@@ -3,17 +3,14 @@
 //! | | call | job |
 //! |--:|---|---|
 //! | 1 | [`run`] | reads the patterns, goes through the files |
-//! | 2 | `Grep::file` | opens a file, chooses how it is searched |
-//! | 3 | `TextSearch` (`text_search`) | cuts a text into parts, scans and reports them |
+//! | 2 | `Grep::file` | opens a file |
+//! | 3 | `SourceSearch::all` (`source_search`) | asks the index, or reads the text |
+//! | 4 | `TextSearch` (`text_search`) | cuts a text into parts, scans and reports them |
 
 use crate::cli::arguments::grep_args::{BinaryFiles, GrepArgs, ShowArgs, When};
 use crate::cli::arguments::shared_args::Talk;
-use crate::cli::arguments::size;
-use crate::cli::files::foreign_input::ForeignInput;
-use crate::cli::files::input::{InputSource, OpenInput, is_same};
+use crate::cli::files::input::{OpenInput, is_same};
 use crate::cli::files::input_name::Name;
-use crate::cli::files::known_formats::{Format, LONGEST_MAGIC};
-use crate::cli::files::stoppable_input::Stop;
 use crate::cli::report::console::{self, Activity};
 use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
@@ -21,17 +18,16 @@ use crate::cli::search::grep::context_lines::ContextSize;
 use crate::cli::search::grep::file_report::{FileOutcome, FileReport, ReportPlan, Show};
 use crate::cli::search::grep::grep_output::GrepOutput;
 use crate::cli::search::grep::grep_patterns::{self, GrepPatterns};
-use crate::cli::search::grep::indexed_search::{self, IndexedAnswer, IndexedSearch};
+use crate::cli::search::grep::indexed_search::IndexedSearch;
 use crate::cli::search::grep::json_messages::{self, JsonStats};
 use crate::cli::search::grep::line_printer::LineForm;
 use crate::cli::search::grep::line_scan::{LineScanner, Wanted};
 use crate::cli::search::grep::required_literals::{self, Reading};
 use crate::cli::search::grep::scan_queue::ScanQueue;
 use crate::cli::search::grep::searched_files;
-use crate::cli::search::grep::text_search::TextSearch;
-use bwz::{Archive, Error, MAGIC, Options, Result};
-use std::fs::File;
-use std::io::{Cursor, Read, Write};
+use crate::cli::search::grep::source_search::SourceSearch;
+use bwz::{Error, Options, Result};
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -221,13 +217,6 @@ struct Grep<'a> {
     worst: Exit,
 }
 
-/// The form in which a file holds its text.
-enum Content {
-    Plain,
-    Bwz,
-    Foreign(Format),
-}
-
 impl Grep<'_> {
     /// Searches a file.
     fn file(&mut self, name: &Name) -> Result<FileOutcome> {
@@ -298,90 +287,5 @@ impl Grep<'_> {
                 self.worst = self.worst.max(exit);
             }
         }
-    }
-}
-
-/// The search of one source.
-struct SourceSearch<'s, 'r> {
-    queue: &'s mut ScanQueue,
-    report: &'s mut FileReport<'r>,
-    options: Options,
-    threads: usize,
-    indexed: Option<&'s IndexedSearch>,
-    name: &'s Name,
-    talk: Talk,
-    /// Maximum number of bytes of a line.
-    longest_line: u64,
-}
-
-impl SourceSearch<'_, '_> {
-    /// Searches by an index. Returns false if the text is to be scanned.
-    fn by_index(&mut self, indexed: &IndexedSearch, mut archive: Archive<File>) -> Result<bool> {
-        let started = Instant::now();
-        let is_answered = match indexed.ask(&mut archive)? {
-            IndexedAnswer::Scan => false,
-            IndexedAnswer::Numbers { selected, matches } => {
-                self.report.take_numbers(selected, matches);
-                true
-            }
-            IndexedAnswer::Regions(regions) => {
-                let mut search = TextSearch::new(self.queue, self.report, self.longest_line, false);
-                indexed_search::scan_regions(&mut archive, regions, &mut search)?;
-                self.report.searched(archive.raw_size());
-                true
-            }
-        };
-        let next = if is_answered { "" } else { ", then scanned" };
-        self.talk.report(
-            self.name,
-            format_args!(
-                "by its index: {}, {:.3} s{next}",
-                size::read_cost(archive.search_cost()),
-                started.elapsed().as_secs_f64()
-            ),
-        );
-        Ok(is_answered)
-    }
-
-    fn all(mut self, mut source: InputSource, stop: Option<Stop>) -> Result<()> {
-        let mut start = Vec::new();
-        source
-            .by_ref()
-            .take(LONGEST_MAGIC)
-            .read_to_end(&mut start)?;
-        let content = match Format::of(&start) {
-            Some(format) => Content::Foreign(format),
-            None if start.starts_with(&MAGIC) => Content::Bwz,
-            None => Content::Plain,
-        };
-        let is_live = matches!(content, Content::Plain) && stop.is_some();
-        if let (Content::Bwz, Some(indexed), Name::File(path)) = (&content, self.indexed, self.name)
-            && stop.is_none()
-            && let Some(archive) = indexed.open(File::open(path)?, &self.options)
-            && self.by_index(indexed, archive)?
-        {
-            return Ok(());
-        }
-        if matches!(content, Content::Bwz) {
-            source.read_beside(self.threads);
-        }
-        let input = Cursor::new(start).chain(source);
-        let mut search = TextSearch::new(self.queue, self.report, self.longest_line, is_live);
-        match content {
-            Content::Plain => search.read_from(input)?,
-            Content::Foreign(format) => {
-                let foreign = ForeignInput::open(input, format)?;
-                let state = foreign.state();
-                search
-                    .read_from(foreign)
-                    .map_err(|e| state.explain(e.into()))?;
-            }
-            Content::Bwz => match bwz::decompress(input, &mut search, &self.options) {
-                Ok(_) => search.finish()?,
-                Err(_) if search.is_done() => {}
-                Err(e) => return Err(e),
-            },
-        }
-        Ok(())
     }
 }

@@ -34,6 +34,8 @@
 //! | `required_literals` | literals that every match contains |
 //! | `indexed_search` | the search of a file by its index |
 //! | `text_search` | a text from front to end: cut, scanned, reported |
+//! | `source_search` | a file or a pipe: asked by its index, or scanned |
+//! | `line_counter` | counts of lines that hold a string, for `bwz count` |
 //! | `file_report` | the report on a file: lines, numbers or its name |
 //! | `context_lines` | selected lines and those around them, in order |
 //! | `line_printer` | lines as GNU grep prints them |
@@ -47,10 +49,12 @@ mod grep_output;
 mod grep_patterns;
 mod indexed_search;
 mod json_messages;
+pub(crate) mod line_counter;
 mod line_printer;
 mod line_scan;
 mod required_literals;
 mod scan_queue;
 mod searched_files;
+mod source_search;
 mod text_part;
 mod text_search;

@@ -1,9 +1,9 @@
 //! The files that the arguments mean: those that are named, and with `-r` those in directories.
 
-use crate::cli::arguments::grep_args::{GrepArgs, InputArgs};
+use crate::cli::arguments::grep_args::GrepArgs;
 use crate::cli::files::input_name::Name;
+use crate::cli::search::path_globs;
 use bwz::{Error, Result};
-use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{DirEntry, WalkBuilder};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub(crate) fn each(
     mut work: impl FnMut(Name, Result<()>) -> bool,
 ) -> Result<()> {
     let here = PathBuf::from(".");
-    let overrides = overrides(&args.input)?;
+    let globs = path_globs::rules(&args.input.glob)?;
     if paths.is_empty() && !args.is_recursive() {
         work(Name::Stdin, Ok(()));
         return Ok(());
@@ -41,7 +41,7 @@ pub(crate) fn each(
         let mut walk = WalkBuilder::new(path);
         walk.standard_filters(false)
             .follow_links(args.input.dereference_recursive)
-            .overrides(overrides.clone())
+            .overrides(globs.clone())
             .sort_by_file_name(|a, b| a.cmp(b));
         for entry in walk.build() {
             let Some((name, found)) = file_of(entry, path) else {
@@ -97,16 +97,4 @@ fn shown(name: Name) -> Name {
         },
         name => name,
     }
-}
-
-fn overrides(args: &InputArgs) -> Result<Override> {
-    let mut builder = OverrideBuilder::new("");
-    for glob in &args.glob {
-        builder
-            .add(glob)
-            .map_err(|e| Error::Usage(format!("--glob: {e}").into()))?;
-    }
-    builder
-        .build()
-        .map_err(|e| Error::Usage(format!("--glob: {e}").into()))
 }

@@ -1,0 +1,111 @@
+//! The search of one source: a file or a pipe, plain or compressed. It is told by its first bytes. A
+//! .bwz file with an index is asked first, and scanned if that costs less.
+
+use crate::cli::arguments::shared_args::Talk;
+use crate::cli::arguments::size;
+use crate::cli::files::foreign_input::ForeignInput;
+use crate::cli::files::input::InputSource;
+use crate::cli::files::input_name::Name;
+use crate::cli::files::known_formats::{Format, LONGEST_MAGIC};
+use crate::cli::files::stoppable_input::Stop;
+use crate::cli::search::grep::file_report::FileReport;
+use crate::cli::search::grep::indexed_search::{self, IndexedAnswer, IndexedSearch};
+use crate::cli::search::grep::scan_queue::ScanQueue;
+use crate::cli::search::grep::text_search::TextSearch;
+use bwz::{Archive, MAGIC, Options, Result};
+use std::fs::File;
+use std::io::{Cursor, Read};
+use std::time::Instant;
+
+/// The form in which a file holds its text.
+enum Content {
+    Plain,
+    Bwz,
+    Foreign(Format),
+}
+
+/// The search of one source.
+pub(crate) struct SourceSearch<'s, 'r> {
+    pub queue: &'s mut ScanQueue,
+    pub report: &'s mut FileReport<'r>,
+    pub options: Options,
+    pub threads: usize,
+    pub indexed: Option<&'s IndexedSearch>,
+    pub name: &'s Name,
+    pub talk: Talk,
+    /// Maximum number of bytes of a line.
+    pub longest_line: u64,
+}
+
+impl SourceSearch<'_, '_> {
+    /// Searches by an index. Returns false if the text is to be scanned.
+    fn by_index(&mut self, indexed: &IndexedSearch, mut archive: Archive<File>) -> Result<bool> {
+        let started = Instant::now();
+        let is_answered = match indexed.ask(&mut archive)? {
+            IndexedAnswer::Scan => false,
+            IndexedAnswer::Numbers { selected, matches } => {
+                self.report.take_numbers(selected, matches);
+                true
+            }
+            IndexedAnswer::Regions(regions) => {
+                let mut search = TextSearch::new(self.queue, self.report, self.longest_line, false);
+                indexed_search::scan_regions(&mut archive, regions, &mut search)?;
+                self.report.searched(archive.raw_size());
+                true
+            }
+        };
+        let next = if is_answered { "" } else { ", then scanned" };
+        self.talk.report(
+            self.name,
+            format_args!(
+                "by its index: {}, {:.3} s{next}",
+                size::read_cost(archive.search_cost()),
+                started.elapsed().as_secs_f64()
+            ),
+        );
+        Ok(is_answered)
+    }
+
+    /// Searches all of the source.
+    pub(crate) fn all(mut self, mut source: InputSource, stop: Option<Stop>) -> Result<()> {
+        let mut start = Vec::new();
+        source
+            .by_ref()
+            .take(LONGEST_MAGIC)
+            .read_to_end(&mut start)?;
+        let content = match Format::of(&start) {
+            Some(format) => Content::Foreign(format),
+            None if start.starts_with(&MAGIC) => Content::Bwz,
+            None => Content::Plain,
+        };
+        let is_live = matches!(content, Content::Plain) && stop.is_some();
+        if let (Content::Bwz, Some(indexed), Name::File(path)) = (&content, self.indexed, self.name)
+            && stop.is_none()
+            && let Some(archive) = indexed.open(File::open(path)?, &self.options)
+            && self.by_index(indexed, archive)?
+        {
+            return Ok(());
+        }
+        if matches!(content, Content::Bwz) {
+            source.read_beside(self.threads);
+        }
+        let input = Cursor::new(start).chain(source);
+        let mut search = TextSearch::new(self.queue, self.report, self.longest_line, is_live);
+        match content {
+            Content::Plain => search.read_from(input)?,
+            Content::Foreign(format) => {
+                let foreign = ForeignInput::open(input, format)?;
+                let state = foreign.state();
+                search
+                    .read_from(foreign)
+                    .map_err(|e| state.explain(e.into()))?;
+            }
+            Content::Bwz => match bwz::decompress(input, &mut search, &self.options) {
+                Ok(_) => search.finish()?,
+                Err(_) if search.is_done() => {}
+                Err(e) => return Err(e),
+            },
+        }
+        Ok(())
+    }
+}
