@@ -44,7 +44,7 @@ pub(crate) fn count(args: &CountArgs) -> Exit {
         form,
         pairs: None,
         sam: SamSettings::default(),
-        counts_lines: args.lines,
+        counts_lines: args.counts_lines,
     };
     outcome(search_files(&args.search, output), &args.search)
 }
