@@ -118,6 +118,8 @@ pub(crate) enum Command {
         after_long_help = GREP_HELP,
         args_override_self = true,
         disable_help_flag = true,
+        // -T is that of GNU grep.
+        mut_arg("threads", |threads| threads.short(None)),
         override_usage = "bwz grep [OPTIONS] PATTERN [FILE]...\n       bwz grep [OPTIONS] -e PATTERN... -f FILE... [FILE]..."
     )]
     Grep(Box<GrepArgs>),

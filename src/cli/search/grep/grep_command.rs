@@ -16,6 +16,7 @@ use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
 use crate::cli::search::grep::context_lines::ContextSize;
 use crate::cli::search::grep::file_report::{FileOutcome, FileReport, ReportPlan, Show};
+use crate::cli::search::grep::grep_colors::GrepColors;
 use crate::cli::search::grep::grep_output::GrepOutput;
 use crate::cli::search::grep::grep_patterns::{self, GrepPatterns};
 use crate::cli::search::grep::indexed_search::IndexedSearch;
@@ -106,7 +107,8 @@ fn plan(args: &GrepArgs, files: &[PathBuf], is_terminal: bool) -> ReportPlan {
             byte_offset: show.byte_offset,
             only_matching: show.only_matching,
             null: show.null,
-            color,
+            colors: color.then(GrepColors::of_environment),
+            initial_tab: show.initial_tab,
             line_buffered: show.line_buffered || is_terminal,
             inverted: args.pattern.invert_match,
             terminator: if args.pattern.null_data { 0 } else { b'\n' },
@@ -147,7 +149,7 @@ fn wanted(args: &GrepArgs, plan: &ReportPlan) -> Wanted {
     let counts_matches = plan.show == Show::CountMatches;
     let is_limited = plan.max_count < u64::MAX;
     let marks_matches = match plan.show {
-        Show::Lines => form.only_matching || form.color,
+        Show::Lines => form.only_matching || form.colors.is_some(),
         Show::Json => true,
         _ => counts_matches && is_limited,
     };

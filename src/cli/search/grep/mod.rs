@@ -39,11 +39,13 @@
 //! | `file_report` | the report on a file: lines, numbers or its name |
 //! | `context_lines` | selected lines and those around them, in order |
 //! | `line_printer` | lines as GNU grep prints them |
+//! | `grep_colors` | the colours of the output |
 //! | `json_messages` | lines as ripgrep's JSON |
 //! | `grep_output` | standard output |
 
 mod context_lines;
 mod file_report;
+mod grep_colors;
 pub(crate) mod grep_command;
 mod grep_output;
 mod grep_patterns;

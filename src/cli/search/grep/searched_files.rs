@@ -24,7 +24,14 @@ pub(crate) fn each(
     let is_here = paths.is_empty();
     let paths = if is_here { &[here] } else { paths };
     for path in paths {
-        if !args.is_recursive() || !path.is_dir() {
+        let names = &args.input.names;
+        let is_walked = args.is_recursive() && path.is_dir();
+        if is_walked && !is_here && names.skip_directory(path, true)
+            || !is_walked && *path != *"-" && names.skip_file(path, true)
+        {
+            continue;
+        }
+        if !is_walked {
             let is_empty = path.as_os_str().is_empty();
             let (name, given) = match is_empty {
                 true => (
@@ -42,7 +49,19 @@ pub(crate) fn each(
         walk.standard_filters(false)
             .follow_links(args.input.dereference_recursive)
             .overrides(globs.clone())
+            .max_depth(args.input.max_depth)
             .sort_by_file_name(|a, b| a.cmp(b));
+        let rules = names.clone();
+        walk.filter_entry(move |entry| {
+            let is_directory = entry
+                .file_type()
+                .is_some_and(|kind| kind.is_dir());
+            entry.depth() == 0
+                || !match is_directory {
+                    true => rules.skip_directory(entry.path(), false),
+                    false => rules.skip_file(entry.path(), false),
+                }
+        });
         for entry in walk.build() {
             let Some((name, found)) = file_of(entry, path) else {
                 continue;

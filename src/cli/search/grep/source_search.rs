@@ -66,6 +66,24 @@ impl SourceSearch<'_, '_> {
         Ok(is_answered)
     }
 
+    /// The size of the text, if that is known before it is read.
+    fn text_size(&self, content: &Content) -> Option<u64> {
+        let Name::File(path) = self.name else {
+            return None;
+        };
+        match content {
+            Content::Foreign(_) => None,
+            Content::Plain => {
+                let about = path.metadata().ok()?;
+                about.is_file().then_some(about.len())
+            }
+            Content::Bwz => {
+                let archive = Archive::open(File::open(path).ok()?, &self.options);
+                archive.ok().map(|archive| archive.raw_size())
+            }
+        }
+    }
+
     /// Searches all of the source.
     pub(crate) fn all(mut self, mut source: InputSource, stop: Option<Stop>) -> Result<()> {
         let mut start = Vec::new();
@@ -78,6 +96,10 @@ impl SourceSearch<'_, '_> {
             None if start.starts_with(&MAGIC) => Content::Bwz,
             None => Content::Plain,
         };
+        if self.report.has_columns() {
+            let size = self.text_size(&content);
+            self.report.set_columns(size);
+        }
         let is_live = matches!(content, Content::Plain) && stop.is_some();
         if let (Content::Bwz, Some(indexed), Name::File(path)) = (&content, self.indexed, self.name)
             && stop.is_none()
