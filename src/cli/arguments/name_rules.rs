@@ -54,15 +54,16 @@ impl NameRules {
 
 /// Returns true if a glob matches one of the names of a path.
 fn is_named(path: &Path, is_given: bool, glob: &GlobMatcher) -> bool {
+    if !is_given {
+        return path
+            .file_name()
+            .is_some_and(|name| glob.is_match(name));
+    }
     let name = path.as_os_str().as_bytes();
     let starts = memchr::memchr_iter(b'/', name).map(|slash| slash + 1);
-    match is_given {
-        true => [0]
-            .into_iter()
-            .chain(starts)
-            .any(|start| glob.is_match(OsStr::from_bytes(&name[start..]))),
-        false => glob.is_match(OsStr::from_bytes(&name[starts.last().unwrap_or(0)..])),
-    }
+    [0].into_iter()
+        .chain(starts)
+        .any(|start| glob.is_match(OsStr::from_bytes(&name[start..])))
 }
 
 /// Parses a glob of fnmatch: braces have no meaning, and `*` matches slashes too.
