@@ -51,8 +51,8 @@ impl Options {
         self
     }
 
-    /// Makes a search by bytes find the letters of patterns in either case. These are the 26 letters
-    /// of ASCII; all other bytes stand for themselves. A search by sequence is not changed.
+    /// Makes a search by bytes find the letters of patterns in either case. These are the 26
+    /// letters of ASCII; all other bytes stand for themselves. A search by sequence is not changed.
     ///
     /// ```
     /// use bwz::{Archive, Options};

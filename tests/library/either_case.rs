@@ -1,4 +1,5 @@
-//! Patterns of bytes whose letters are found in either case, compared with a check of each position.
+//! Patterns of bytes whose letters are found in either case, compared with a check of each
+//! position.
 
 use crate::common::{self, cases, indexed, options};
 use bwz::{Archive, Options};

@@ -1,6 +1,6 @@
-//! The options `--include`, `--exclude` and `--exclude-dir` of GNU grep. Their order counts: the last
-//! rule about files that matches a name decides. A file that no rule matches is searched, unless the
-//! first rule is `--include`.
+//! The options `--include`, `--exclude` and `--exclude-dir` of GNU grep. Their order counts: the
+//! last rule about files that matches a name decides. A file that no rule matches is searched,
+//! unless the first rule is `--include`.
 //!
 //! A file or directory in a directory is known by the last part of its name. One that the command
 //! line names is known by its whole name too, and by each part of it behind a slash.

@@ -90,7 +90,10 @@ pub(crate) struct CountArgs {
     pub search: SearchArgs,
     /// Count the lines that hold each pattern, as `grep -c -F` does. A line counts once, however
     /// often the pattern is in it
-    #[arg(long = "lines", conflicts_with_all = ["fasta", "revcomp", "max_mismatches", "case", "iupac", "strict_letters"])]
+    #[arg(
+        long = "lines",
+        conflicts_with_all = ["fasta", "revcomp", "max_mismatches", "case", "iupac", "strict_letters"]
+    )]
     pub counts_lines: bool,
 }
 

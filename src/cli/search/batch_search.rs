@@ -1,5 +1,5 @@
-//! Batches of patterns searched in a file. While one batch is searched, the next one is read and the
-//! previous one is printed. A batch whose results do not fit in memory is searched in halves.
+//! Batches of patterns searched in a file. While one batch is searched, the next one is read and
+//! the previous one is printed. A batch whose results do not fit in memory is searched in halves.
 
 use crate::cli::arguments::search_args::SearchArgs;
 use crate::cli::files::job_thread::{Job, job_thread};

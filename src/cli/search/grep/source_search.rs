@@ -1,5 +1,5 @@
-//! The search of one source: a file or a pipe, plain or compressed. It is told by its first bytes. A
-//! .bwz file with an index is asked first, and scanned if that costs less.
+//! The search of one source: a file or a pipe, plain or compressed. Its first bytes tell which it
+//! is. A .bwz file is asked by its index, and scanned if that costs less.
 
 use crate::cli::arguments::shared_args::Talk;
 use crate::cli::arguments::size;
