@@ -87,6 +87,9 @@ impl FileSearch<'_> {
                 section.set_decoders(&session.decoders);
                 let more = section_search::search(&batch, &section, session, self.layouts)?;
                 found.append(more, wanted);
+                if wanted.are_found(&found.positions) {
+                    break;
+                }
             }
             Ok(found)
         })?;

@@ -123,6 +123,10 @@ impl Batch<'_> {
                 session.done_on_cpu(symbols, from.elapsed());
             }
             self.take(searched, group, reach, by_gpu, &mut results, session)?;
+            // A match that crosses into the next block is behind all that are within blocks.
+            if self.wanted.are_found(&results.found.positions) {
+                break;
+            }
         }
         if counts_first {
             self.locate_in_last_blocks(blocks, &mut results, session)?;

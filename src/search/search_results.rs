@@ -39,6 +39,8 @@ pub(crate) struct WantedPositions {
     pub limit: Option<usize>,
     /// The last positions are wanted, not the first ones.
     pub last: bool,
+    /// The search may end once all patterns have their positions. Counts are then too small.
+    pub ends_early: bool,
 }
 
 impl WantedPositions {
@@ -46,11 +48,13 @@ impl WantedPositions {
     pub(crate) const NONE: Self = WantedPositions {
         limit: None,
         last: false,
+        ends_early: false,
     };
     /// The last position alone.
     pub(crate) const LAST: Self = WantedPositions {
         limit: Some(1),
         last: true,
+        ends_early: false,
     };
 
     /// The first positions, up to `limit`.
@@ -58,7 +62,14 @@ impl WantedPositions {
         WantedPositions {
             limit: Some(limit),
             last: false,
+            ends_early: false,
         }
+    }
+
+    /// Returns true if no more blocks are to be searched after these positions.
+    pub(crate) fn are_found(self, positions: &[Vec<u64>]) -> bool {
+        let limit = self.limit.unwrap_or(usize::MAX);
+        self.ends_early && positions.iter().all(|of| of.len() >= limit)
     }
 
     /// Drops the positions that are not wanted. They ascend.

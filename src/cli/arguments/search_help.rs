@@ -80,7 +80,9 @@ pub(crate) const LOCATE_HELP: &str = concat!(
 Limits: --limit N, --first and --last choose by position. Blocks are in order, so that these \
 occurrences are looked for in the first blocks, or in the last one, that have the pattern. In such \
 a block all occurrences of the pattern are located, or the block is decoded if that costs less. \
-The pattern is counted in the other blocks, at hardly any cost.
+--limit and --first end with the block in which all patterns have their occurrences, unless the \
+output has counts (--json, --sam). --last counts the pattern in all blocks first: with an index \
+this costs little; without one, all blocks are decoded.
 
 ",
     by_sequence!(),

@@ -30,7 +30,8 @@ pub(super) struct BatchSearch<'a> {
     pub patterns: &'a Patterns,
     /// The limits of matches. `None` if patterns are only counted.
     pub wanted: Option<MatchLimits>,
-    /// Empty patterns need no positions, since their matches are printed in pieces.
+    /// Each match has a line of its own. Then empty patterns need no positions, and matches beyond
+    /// the limit no count.
     pub in_pieces: bool,
     /// Counts lines, if these are to be counted.
     pub lines: Option<LineCounter<'a>>,
@@ -186,7 +187,18 @@ impl BatchSearch<'_> {
                 .collect(),
             false => Vec::new(),
         };
-        if !are_empty.contains(&true) {
+        let is_any_empty = are_empty.contains(&true);
+        if !is_any_empty && self.in_pieces && (1..usize::MAX).contains(&limit) {
+            let found = searcher.locate_first(patterns, limit)?;
+            let matches = found.into_iter().map(|positions| {
+                let mut matches = Matches::default();
+                matches.count = positions.len() as u64;
+                matches.positions = positions;
+                matches
+            });
+            return Ok(BatchFound::Matches(matches.collect()));
+        }
+        if !is_any_empty {
             return Ok(BatchFound::Matches(searcher.locate(patterns, limit)?));
         }
         // Empty patterns occur at every position, so their positions need not be held.
