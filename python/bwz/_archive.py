@@ -152,6 +152,7 @@ class Archive:
         device: str | None = None,
         limit_output: int | None = None,
         match_case: bool | None = None,
+        ignore_case: bool | None = None,
         letters: str | None = None,
         mismatches: int | None = None,
         verify: bool | None = None,
@@ -163,6 +164,7 @@ class Archive:
             threads: As in :func:`bwz.compress`, like ``memory`` and ``device``.
             limit_output: Maximum number of bytes of output of one call.
             match_case: In sequences, distinguish small letters from capital ones.
+            ignore_case: In bytes, find the letters of ASCII in either case.
             letters: In sequences, with "nucleotides" T and U are the same letter; with "iupac" R, Y
                 and so on also match their bases; with "exact" each letter matches only itself.
             mismatches: Maximum number of bytes that may differ in a match, 0 or 1.
@@ -184,6 +186,7 @@ class Archive:
                 device=device,
                 limit_output=limit_output,
                 match_case=match_case,
+                ignore_case=ignore_case,
                 letters=letters,
                 mismatches=mismatches,
                 verify=verify,

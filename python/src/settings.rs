@@ -50,6 +50,7 @@ fn set(
         "require_sequences" => Ok(options.require_sequences(truth(value, "require_sequences")?)),
         "index_of_bytes" => Ok(options.index_of_bytes(truth(value, "index_of_bytes")?)),
         "match_case" => Ok(options.match_case(truth(value, "match_case")?)),
+        "ignore_case" => Ok(options.ignore_case(truth(value, "ignore_case")?)),
         "letters" => Ok(options.letters(letters(&word(value, "letters")?)?)),
         "mismatches" => options.max_mismatches(number(value, "mismatches")?),
         "verify" => Ok(options.verify(truth(value, "verify")?)),

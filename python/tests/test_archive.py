@@ -73,6 +73,8 @@ def test_records_of_a_genome():
             genome.region("chr9", 0, 1)
     with bwz.Archive(io.BytesIO(bwz.compress(GENOME, index=True)), match_case=True) as genome:
         assert genome.count(["acgt"]) == [1]
+    with bwz.Archive(io.BytesIO(bwz.compress(b"error, Error")), ignore_case=True) as log:
+        assert log.count(["eRROR"]) == [2]
 
 
 @pytest.mark.parametrize("name", ["", "._archive", "._file", "._members", "._steps"])

@@ -275,6 +275,7 @@ OPTIONS = [
     "block_size",
     "split_at",
     "match_case",
+    "ignore_case",
     "letters",
     "mismatches",
     "limit_output",

@@ -12,6 +12,7 @@ use crate::options::Options;
 use crate::options::events::{Listener, Step};
 use crate::search::{
     FileSearch, Layouts, Matches, PatternStream, ReadCost, RecordInfo, Searcher, Session,
+    WantedPositions,
 };
 use std::collections::HashMap;
 use std::fmt;
@@ -233,7 +234,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         let mut session = Session::new(&self.options, 0)?;
         Ok(self
             .file_search()
-            .search(patterns, None, &mut session)?
+            .search(patterns, WantedPositions::NONE, &mut session)?
             .counts)
     }
 
@@ -249,7 +250,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         let mut session = Session::new(&self.options, 0)?;
         Ok(self
             .file_search()
-            .search(patterns, Some(limit), &mut session)?
+            .search(patterns, WantedPositions::first(limit), &mut session)?
             .into_matches())
     }
 

@@ -66,6 +66,8 @@ pub(crate) struct CodedBlock {
     /// For a block that is being written: bytes of its header and the front of its payload, if it
     /// has an index, else 0.
     pub front_size: u64,
+    /// For a block that is being written: bytes of its index, else 0.
+    pub index_size: u64,
     /// For a block that is being written: line feeds in its raw bytes.
     pub line_feeds: u64,
     /// The first release of bwz that reads the frame.

@@ -32,6 +32,15 @@ pub(crate) struct BwtPayload<'a> {
     pub slices: Vec<&'a [u8]>,
 }
 
+/// Bytes of parts of a payload.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PartSizes {
+    /// The part in front of Samples.
+    pub front: usize,
+    /// The table of the index, and the samples that belong to it. 0 if there is no index.
+    pub index: usize,
+}
+
 /// The part of a payload in front of Samples.
 #[derive(Debug)]
 pub(crate) struct PayloadFront<'a> {
@@ -123,11 +132,11 @@ fn read_filters(payload: &mut &[u8], raw_size: u64, shape: Shape) -> Result<Filt
 }
 
 impl<'a> BwtPayload<'a> {
-    /// Builds the payload of a block with this coding. Also returns the size of its front.
+    /// Builds the payload of a block with this coding. Also returns the sizes of some parts.
     ///
     /// # Errors
     /// [`Flaw::NO_MEMORY`].
-    pub(crate) fn to_bytes(&self, coding: Coding) -> Result<(Vec<u8>, usize), Flaw> {
+    pub(crate) fn to_bytes(&self, coding: Coding) -> Result<(Vec<u8>, PartSizes), Flaw> {
         let sizes = SliceSizes {
             raw: self.raw_sizes.clone(),
             models: self.models.len() as u32,
@@ -144,6 +153,7 @@ impl<'a> BwtPayload<'a> {
         sizes.write(coding, &mut bytes);
         let mut samples = Vec::new();
         packed_array::write(&self.samples, &mut samples);
+        let before_index = bytes.len();
         if let Some(index) = &self.index {
             let front = Front {
                 sizes: &bytes,
@@ -152,13 +162,17 @@ impl<'a> BwtPayload<'a> {
             let content = index.to_bytes(&samples, front);
             bytes.extend(tables::to_bytes(&[(INDEX, &content)]));
         }
-        let front_size = bytes.len() + self.models.len();
+        let index = match self.index {
+            Some(_) => bytes.len() - before_index + samples.len(),
+            None => 0,
+        };
+        let front = bytes.len() + self.models.len();
         let parts = [self.models, &samples, self.side];
         let parts = parts.iter().chain(&self.slices);
         let more: usize = parts.clone().map(|part| part.len()).sum();
         allocation::handled(|| bytes.try_reserve_exact(more)).or(Err(Flaw::NO_MEMORY))?;
         parts.for_each(|part| bytes.extend_from_slice(part));
-        Ok((bytes, front_size))
+        Ok((bytes, PartSizes { front, index }))
     }
 
     /// Parses and checks the payload of a block. Returns `None` if the block is stored.
@@ -319,7 +333,7 @@ mod tests {
     #[test]
     fn parts_survive_and_misfits_do_not() {
         let shape = SHAPE;
-        let (bytes, front) = parts().to_bytes(Coding::StaticRans).unwrap();
+        let (bytes, PartSizes { front, .. }) = parts().to_bytes(Coding::StaticRans).unwrap();
         let reread = |bytes, size, shape| BwtPayload::from_bytes(bytes, size, shape).map(drop);
         assert_eq!(BwtPayload::from_bytes(&bytes, 5000, shape), Ok(parts()));
         assert_eq!(

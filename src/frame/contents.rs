@@ -149,6 +149,7 @@ pub(crate) fn read_block_into(
         payload,
         sequences: None,
         front_size: 0,
+        index_size: 0,
         line_feeds: 0,
         needed: info.needed,
         number,

@@ -188,6 +188,7 @@ impl<R: Read> FrameReader<R> {
             payload,
             sequences: None,
             front_size: 0,
+            index_size: 0,
             line_feeds: 0,
             needed,
             number,

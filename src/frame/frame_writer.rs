@@ -109,6 +109,7 @@ impl<W: Write> FrameWriter<W> {
             ..
         } = block.header;
         self.indexed.count(kind);
+        self.indexed.size += block.index_size;
         if let Some((kind, contribution)) = &block.sequences {
             let mut contribution = contribution.clone();
             self.list(contribution.listed.take());

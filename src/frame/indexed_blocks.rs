@@ -15,6 +15,9 @@ pub struct IndexedBlocks {
     pub stored: u64,
     /// All other blocks: they are coded and have no index.
     pub none: u64,
+    /// Bytes of all indexes, with their samples, of a file that was just written. 0 if the file was
+    /// read.
+    pub size: u64,
 }
 
 impl IndexedBlocks {

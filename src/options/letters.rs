@@ -1,7 +1,6 @@
 //! The meaning of the letters of a pattern.
 
-/// The symbols of a text that a letter of a pattern stands for, in a search by sequence. A search
-/// by bytes is always exact.
+/// The symbols of a text that a letter of a pattern stands for, in a search by sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Letters {

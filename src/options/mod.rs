@@ -90,6 +90,8 @@ pub struct Options {
     pub(crate) require_sequences: bool,
     /// True if a search by sequence tells lower case from upper case.
     pub(crate) match_case: bool,
+    /// True if a search by bytes takes ASCII letters in both cases.
+    pub(crate) ignore_case: bool,
     /// Meaning of the letters of patterns in a search by sequence.
     pub(crate) letters: Letters,
     /// Maximum number of bytes in which a match may differ from its pattern.
@@ -130,6 +132,7 @@ impl Options {
             index_of_bytes: false,
             require_sequences: false,
             match_case: false,
+            ignore_case: false,
             letters: Letters::Nucleotides,
             max_mismatches: 0,
             effort: Effort::Default,

@@ -29,8 +29,8 @@ impl Options {
     }
 
     /// Makes a search by sequence tell lower case from upper case; without this, `acgt` and `ACGT`
-    /// are equal. A search by bytes always tells them apart. Counting then takes as long as
-    /// locating.
+    /// are equal. Counting then takes as long as locating. A search by bytes tells them apart
+    /// unless [`Options::ignore_case`] is set.
     ///
     /// ```
     /// use bwz::{Archive, DEFAULT_SAMPLE_RATE, Options};
@@ -48,6 +48,25 @@ impl Options {
     #[must_use]
     pub fn match_case(mut self, match_case: bool) -> Self {
         self.match_case = match_case;
+        self
+    }
+
+    /// Makes a search by bytes find the letters of patterns in either case. These are the 26
+    /// letters of ASCII; all other bytes stand for themselves. A search by sequence is not changed.
+    ///
+    /// ```
+    /// use bwz::{Archive, Options};
+    /// use std::io::Cursor;
+    ///
+    /// let options = Options::new().ignore_case(true);
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"error, Error, ERROR"[..], &mut file, &options)?;
+    /// assert_eq!(Archive::open(Cursor::new(file), &options)?.count(&["eRROR"])?, [3]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn ignore_case(mut self, ignore_case: bool) -> Self {
+        self.ignore_case = ignore_case;
         self
     }
 

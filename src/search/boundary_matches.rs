@@ -15,7 +15,7 @@ use super::letter_classes::BatchLetters;
 use super::loaded_index::LoadedIndex;
 use super::memory_policy::MANY;
 use super::open_block::OpenIndex;
-use super::search_results::Matches;
+use super::search_results::{Matches, WantedPositions};
 use super::text_scan::ScannedText;
 use crate::base::error::Result;
 use crate::base::positions::NarrowLimits;
@@ -62,8 +62,8 @@ pub(super) struct Boundaries<'p> {
     patterns: &'p [&'p [u8]],
     /// Meaning of the patterns' letters, unless all letters stand for themselves.
     letters: Option<&'p BatchLetters>,
-    /// Maximum number of positions to return for each pattern.
-    limit: usize,
+    /// The positions to return for each pattern.
+    wanted: WantedPositions,
     /// Ends of the blocks whose boundaries are not yet searched, and of the block before them.
     edges: Vec<Edges>,
     /// Bytes in `edges`.
@@ -77,18 +77,17 @@ pub(super) struct Boundaries<'p> {
 }
 
 impl<'p> Boundaries<'p> {
-    /// Creates a search that counts, and also locates if there is a limit.
+    /// Creates a search that counts, and locates the wanted positions.
     pub(super) fn new(
         patterns: &'p [&'p [u8]],
         letters: Option<&'p BatchLetters>,
-        limit: Option<usize>,
+        wanted: WantedPositions,
     ) -> Self {
-        let limit = limit.unwrap_or(0);
         let found = HashMap::new();
         Boundaries {
             patterns,
             letters,
-            limit,
+            wanted,
             edges: Vec::new(),
             size: 0,
             left: 0,
@@ -268,8 +267,8 @@ impl<'p> Boundaries<'p> {
         let matches = self.found.entry(n).or_default();
         matches.count += positions.len() as u64;
         positions.sort_unstable();
-        positions.truncate(self.limit.saturating_sub(matches.positions.len()));
         matches.positions.append(&mut positions);
+        self.wanted.keep(&mut matches.positions);
     }
 }
 
@@ -368,7 +367,7 @@ mod tests {
         let longest = patterns.iter().map(|p| p.len()).max().unwrap();
         let mut boundaries = Boundaries {
             enough,
-            ..Boundaries::new(patterns, None, Some(usize::MAX))
+            ..Boundaries::new(patterns, None, WantedPositions::first(usize::MAX))
         };
         for edges in cut(text, size, longest) {
             boundaries.add(edges).unwrap();
@@ -437,7 +436,7 @@ mod tests {
                 }
             }
         }
-        let mut boundaries = Boundaries::new(&patterns, None, Some(2));
+        let mut boundaries = Boundaries::new(&patterns, None, WantedPositions::first(2));
         super::tests::cut(&text, 10, 37)
             .into_iter()
             .for_each(|e| boundaries.add(e).unwrap());

@@ -3,7 +3,7 @@
 use super::block_ranges;
 use super::file_block::{FileBlock, PER_POSITION};
 use super::search_batch::Batch;
-use super::search_results::{BatchMatches, ReadCost};
+use super::search_results::{BatchMatches, ReadCost, WantedPositions};
 use super::section_search;
 use super::sections::{Layouts, check_streams, sections};
 use super::session::Session;
@@ -31,11 +31,11 @@ pub(crate) struct FileSearch<'a> {
 }
 
 impl FileSearch<'_> {
-    /// Counts the patterns; if there is a limit, also locates up to `limit` matches of each.
+    /// Counts the patterns, and locates the wanted matches of each.
     pub(crate) fn search<P: AsRef<[u8]> + Sync>(
         &mut self,
         patterns: &[P],
-        limit: Option<usize>,
+        wanted: WantedPositions,
         session: &mut Session,
     ) -> Result<BatchMatches> {
         let pool = Arc::clone(&session.threads);
@@ -48,15 +48,15 @@ impl FileSearch<'_> {
         self.contents.check_supported()?;
         self.verify_tables()?;
         if !words.is_empty() || self.options.verify {
-            found = match self.search_sections(&words, limit, session) {
+            found = match self.search_sections(&words, wanted, session) {
                 Err(e) if self.restore_tables(&e)? => {
-                    self.search_sections(&words, limit, session)?
+                    self.search_sections(&words, wanted, session)?
                 }
                 found => found?,
             };
         }
         if words.len() < patterns.len() {
-            found = self.with_empty(patterns, limit, found)?;
+            found = self.with_empty(patterns, wanted, found)?;
         }
         Ok(found)
     }
@@ -65,7 +65,7 @@ impl FileSearch<'_> {
     fn search_sections(
         &mut self,
         words: &[&[u8]],
-        limit: Option<usize>,
+        wanted: WantedPositions,
         session: &mut Session,
     ) -> Result<BatchMatches> {
         let pool = Arc::clone(&session.threads);
@@ -74,7 +74,7 @@ impl FileSearch<'_> {
         let batch = Batch {
             patterns: words,
             letters: None,
-            limit,
+            wanted,
             options: self.options,
         };
         let found = pool.install(|| -> Result<BatchMatches> {
@@ -86,7 +86,10 @@ impl FileSearch<'_> {
             for mut section in sections(&input, self.contents, self.options, self.layouts)? {
                 section.set_decoders(&session.decoders);
                 let more = section_search::search(&batch, &section, session, self.layouts)?;
-                found.append(more, limit);
+                found.append(more, wanted);
+                if wanted.are_found(&found.positions) {
+                    break;
+                }
             }
             Ok(found)
         })?;
@@ -96,7 +99,7 @@ impl FileSearch<'_> {
         Ok(if has_counts {
             found
         } else {
-            BatchMatches::none(words.len(), limit.is_some())
+            BatchMatches::none(words.len(), wanted.limit.is_some())
         })
     }
 
@@ -104,7 +107,7 @@ impl FileSearch<'_> {
     fn with_empty<P: AsRef<[u8]>>(
         &self,
         patterns: &[P],
-        limit: Option<usize>,
+        wanted: WantedPositions,
         found: BatchMatches,
     ) -> Result<BatchMatches> {
         let mut counts = found.counts.into_iter();
@@ -118,8 +121,9 @@ impl FileSearch<'_> {
                 counts.next()
             };
             all.counts.extend(count);
-            if let Some(limit) = limit {
+            if let Some(limit) = wanted.limit {
                 all.positions.extend(match is_empty {
+                    true if wanted.last => Some(vec![self.contents.raw_size()]),
                     true => Some(self.everywhere(limit)?),
                     false => positions.next(),
                 });

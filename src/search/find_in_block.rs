@@ -2,7 +2,8 @@
 //!
 //! The rows of an interval are not in the order of their positions. So the first positions of a
 //! pattern are the smallest of the positions of all its rows. If a pattern occurs far more often
-//! than it is to be located, its first positions are found by scanning the text instead.
+//! than it is to be located, its first positions are found by scanning the text instead. So is the
+//! last position, from the end of the text.
 
 use super::class_search::{self, BackwardSteps, ClassIntervals};
 use super::letter_classes::{BatchLetters, TextLetters};
@@ -35,6 +36,8 @@ pub(crate) struct BlockSearch<'s> {
     pub letters: Option<&'s BatchLetters>,
     /// Maximum number of positions of each pattern. `None` if the patterns are only counted.
     pub limits: Option<&'s [usize]>,
+    /// The last position of each pattern is wanted, not the first ones. No limit is above 1.
+    pub last: bool,
     /// Number of positions found before this block.
     pub held: u64,
     /// Number of blocks searched at a time.
@@ -55,7 +58,7 @@ impl<'a> OpenBlock<'a> {
             OpenBlock::Indexed(index) => index,
             OpenBlock::Text(text) if memory_policy::is_scanned(&text, search.patterns.len()) => {
                 let scanned = ScannedText::new(&text, search.letters);
-                let found = scanned.find_all(search.patterns, search.limits);
+                let found = scanned.find_all(search.patterns, search.limits, search.last);
                 return Ok((OpenBlock::Text(text), found));
             }
             OpenBlock::Text(text) => OpenIndex::InMemory(sorted(&text, block)?),
@@ -221,7 +224,7 @@ impl<'a> OpenIndex<'a> {
         Ok(ClassIntervals { all, too_many })
     }
 
-    /// Locates the first occurrences of each pattern, up to its limit.
+    /// Locates the wanted occurrences of each pattern, up to its limit.
     fn locate(
         self,
         block: &'a dyn SearchedBlock,
@@ -240,7 +243,7 @@ impl<'a> OpenIndex<'a> {
             .sum();
         let file = block.file();
         file.check_positions(search.held + kept)?;
-        let in_text = self.first_in_text(block, search, limits, &counts)?;
+        let in_text = self.found_in_text(block, search, limits, &counts)?;
         intervals.retain(|(n, interval)| {
             limits[*n] > 0 && in_text[*n].is_none() && !interval.is_empty()
         });
@@ -255,6 +258,7 @@ impl<'a> OpenIndex<'a> {
         let index = self.ready_for(block, walked, search.side_by_side, search.listener)?;
         if let OpenIndex::OnDisk(on_disk) = &index
             && on_disk.cost.is_swept(walked)
+            && !search.last
         {
             sample_sweep::locate(on_disk, intervals, limits, &mut positions)?;
             finish(&mut positions, limits);
@@ -272,21 +276,24 @@ impl<'a> OpenIndex<'a> {
                 .positions(&rows, lease)
                 .map_err(|e| file.locate(e))?;
             for (n, position) in numbers.into_iter().zip(found) {
-                sample_sweep::add_first(&mut positions[n], position, limits[n]);
+                match search.last {
+                    true => keep_last(&mut positions[n], position),
+                    false => sample_sweep::add_first(&mut positions[n], position, limits[n]),
+                }
             }
         }
         finish(&mut positions, limits);
         Ok((index, BatchMatches { counts, positions }))
     }
 
-    /// Returns the first positions of the patterns that occur more often than their limit. Scans
-    /// the text for them, instead of locating all occurrences to take the first ones. The result is
-    /// `None` for a pattern whose rows are to be located.
+    /// Returns the first positions, or the last, of the patterns that occur more often than their
+    /// limit. Scans the text for them, instead of locating all occurrences to take these. The
+    /// result is `None` for a pattern whose rows are to be located.
     ///
     /// The text is restored only if locating all these rows costs more. A pattern is then scanned
-    /// for only as long as locating its rows would take. So if all its occurrences are at the end
-    /// of the text, its cost at most doubles.
-    fn first_in_text(
+    /// for only as long as locating its rows would take. So if all its occurrences are at the other
+    /// end of the text, its cost at most doubles.
+    fn found_in_text(
         &self,
         block: &dyn SearchedBlock,
         search: &BlockSearch,
@@ -317,7 +324,10 @@ impl<'a> OpenIndex<'a> {
         let text = ScannedText::new(&text, search.letters);
         let scan = |&n: &usize| {
             let bytes = steps(n).saturating_mul(text.bytes_per_step(search.patterns[n]));
-            text.first(search.patterns[n], limits[n], bytes)
+            match search.last {
+                true => text.last(search.patterns[n], bytes),
+                false => text.first(search.patterns[n], limits[n], bytes),
+            }
         };
         let scanned: Vec<_> = cut.par_iter().map(scan).collect();
         for (n, first) in cut.into_iter().zip(scanned) {
@@ -341,6 +351,14 @@ struct FoundRows {
     intervals: Vec<(usize, Range<u64>)>,
     /// Number of rows of each pattern.
     counts: Vec<u64>,
+}
+
+/// Keeps the larger one of a position and of that which is held, if any.
+fn keep_last(held: &mut Vec<u64>, position: u64) {
+    match held.first_mut() {
+        Some(last) => *last = position.max(*last),
+        None => held.push(position),
+    }
 }
 
 /// Sorts the positions of each pattern and keeps the first ones, up to its limit.
@@ -382,7 +400,7 @@ fn scan_for(
             .map(|&n| limits[n])
             .collect::<Vec<_>>()
     });
-    let scanned = text.find_all(&patterns, limits.as_deref());
+    let scanned = text.find_all(&patterns, limits.as_deref(), search.last);
     for (&n, count) in numbers.iter().zip(scanned.counts) {
         found.counts[n] = count;
     }

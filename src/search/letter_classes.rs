@@ -1,9 +1,10 @@
-//! Letters of a pattern that stand for several symbols of a text. T and U are one letter in
-//! nucleotides. If it is asked for, an ambiguity code of IUPAC stands for its bases.
+//! Letters of a pattern that stand for several symbols of a text. In a search by sequence, T and U
+//! are one letter in nucleotides, and if it is asked for, an ambiguity code of IUPAC stands for its
+//! bases. In a search by bytes, a letter may stand for both of its cases.
 //!
-//! Each letter of a pattern has a class of symbols. A small letter stands only for its capital:
-//! this keeps T and U apart in a pattern of other residues. It cannot be confused, since neither
-//! folded patterns nor searched texts contain small letters.
+//! Each letter of a pattern has a class of symbols. In a search by sequence, a small letter stands
+//! only for its capital: this keeps T and U apart in a pattern of other residues. It cannot be
+//! confused, since neither folded patterns nor such texts contain small letters.
 
 use crate::options::Letters;
 
@@ -51,12 +52,21 @@ impl SymbolSet {
     }
 }
 
-/// For each letter, the mask of its bases; 0 for a letter that stands for itself.
+/// The classes of all letters.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct LetterClasses([u8; 256]);
+pub(crate) struct LetterClasses {
+    /// For each letter, the mask of its bases; 0 for a letter that stands for itself.
+    masks: [u8; 256],
+    /// ASCII letters stand for both of their cases. There are no bases then.
+    either_case: bool,
+}
 
 static BASES_ALONE: LetterClasses = LetterClasses::new(false);
 static AMBIGUITY_CODES: LetterClasses = LetterClasses::new(true);
+static EITHER_CASE: LetterClasses = LetterClasses {
+    masks: [0; 256],
+    either_case: true,
+};
 
 impl LetterClasses {
     /// The classes of letters, or `None` if every letter stands for itself.
@@ -85,20 +95,32 @@ impl LetterClasses {
             masks[letter as usize] = mask;
             n += 1;
         }
-        LetterClasses(masks)
+        LetterClasses {
+            masks,
+            either_case: false,
+        }
     }
 
     /// Returns true if a letter of a pattern stands for a symbol of a text.
     pub(crate) fn matches(&self, letter: u8, symbol: u8) -> bool {
-        match self.0[usize::from(letter)] {
+        match self.masks[usize::from(letter)] {
+            0 if self.either_case => letter.eq_ignore_ascii_case(&symbol),
             0 => letter == symbol,
             mask => mask & base_mask(symbol) != 0,
         }
     }
 
     fn symbols(&self, letter: u8, has: &impl Fn(u8) -> bool) -> SymbolSet {
-        let mask = self.0[usize::from(letter)];
+        let mask = self.masks[usize::from(letter)];
         let mut all = SymbolSet::default();
+        if self.either_case && letter.is_ascii_alphabetic() {
+            for case in [letter.to_ascii_uppercase(), letter.to_ascii_lowercase()] {
+                if has(case) {
+                    all.add(case);
+                }
+            }
+            return all;
+        }
         if mask == 0 {
             if has(letter) {
                 all.add(letter);
@@ -130,7 +152,7 @@ fn base_mask(symbol: u8) -> u8 {
 
 /// Returns true if a letter is a capital that is a base or an ambiguity code of IUPAC.
 pub(crate) fn is_nucleotide(letter: u8) -> bool {
-    AMBIGUITY_CODES.0[usize::from(letter)] != 0 && letter.is_ascii_uppercase()
+    AMBIGUITY_CODES.masks[usize::from(letter)] != 0 && letter.is_ascii_uppercase()
 }
 
 /// The letters that the patterns of a batch use.
@@ -144,14 +166,22 @@ pub(crate) struct BatchLetters {
 impl BatchLetters {
     /// The letters of some patterns, or `None` if every letter stands for itself.
     pub(crate) fn of(patterns: &[&[u8]], letters: Letters) -> Option<Self> {
-        let classes = LetterClasses::of(letters)?;
+        LetterClasses::of(letters).map(|classes| BatchLetters::with(patterns, classes))
+    }
+
+    /// The letters of some patterns of bytes, each of which stands for both of its cases.
+    pub(crate) fn of_either_case(patterns: &[&[u8]]) -> Self {
+        BatchLetters::with(patterns, &EITHER_CASE)
+    }
+
+    fn with(patterns: &[&[u8]], classes: &'static LetterClasses) -> Self {
         let mut used = [false; 256];
         for pattern in patterns {
             pattern
                 .iter()
                 .for_each(|&letter| used[usize::from(letter)] = true);
         }
-        Some(BatchLetters { classes, used })
+        BatchLetters { classes, used }
     }
 
     /// Restricts the classes to the symbols of a text. Returns `None` if the patterns can be
@@ -164,19 +194,26 @@ impl BatchLetters {
             _ => false,
         };
         let changes = (0..256).any(|letter| self.used[letter] && !stands_for_itself(letter));
-        changes.then(|| TextLetters(Box::new(std::array::from_fn(of))))
+        changes.then(|| TextLetters {
+            symbols: Box::new(std::array::from_fn(of)),
+            absent: (0..=u8::MAX)
+                .find(|&symbol| !has(symbol))
+                .unwrap_or_default(),
+        })
     }
 }
 
 /// For each letter of a pattern, the symbols of its class that a text contains.
-pub(crate) struct TextLetters(Box<[SymbolSet; 256]>);
-
-/// Replacement of a letter whose class has no symbol in the text: texts contain no small letters.
-const ABSENT: u8 = b'x';
+pub(crate) struct TextLetters {
+    symbols: Box<[SymbolSet; 256]>,
+    /// Replacement of a letter whose class has no symbol in the text: a symbol that the text does
+    /// not contain. If it contains all, so does each class.
+    absent: u8,
+}
 
 impl TextLetters {
     pub(crate) fn symbols(&self, letter: u8) -> &[u8] {
-        self.0[usize::from(letter)].as_slice()
+        self.symbols[usize::from(letter)].as_slice()
     }
 
     /// Returns true if a letter of the pattern stands for more than one symbol of the text.
@@ -192,7 +229,7 @@ impl TextLetters {
             self.symbols(letter)
                 .first()
                 .copied()
-                .unwrap_or(ABSENT)
+                .unwrap_or(self.absent)
         })
     }
 }
@@ -242,13 +279,28 @@ mod tests {
     }
 
     #[test]
+    fn letters_of_either_case_are_those_of_the_text() {
+        let letters = BatchLetters::of_either_case(&[b"aZ-\xC4"]);
+        let in_text = |text: &[u8]| letters.in_text(|c| text.contains(&c));
+        assert!(in_text(b"aZ").is_none() && in_text(b"-\xE4").is_none());
+        let capital = in_text(b"A-x").unwrap();
+        assert!(!capital.branches(b"aZ-"));
+        // No Z is in the text, so a symbol that is not there either stands for it.
+        assert!(capital.translated(b"aZ-\xC4").eq(*b"A\0-\0"));
+        let both = in_text(b"aAz").unwrap();
+        assert_eq!(both.symbols(b'a'), b"Aa");
+        assert_eq!(both.symbols(b'Z'), b"z");
+        assert!(both.branches(b"a") && !both.branches(b"Z"));
+    }
+
+    #[test]
     fn a_text_without_uracil_takes_patterns_as_they_are() {
         let letters = BatchLetters::of(&[b"ACGTN"], Letters::Nucleotides).unwrap();
         let in_text = |text: &[u8]| letters.in_text(|c| text.contains(&c));
         assert!(in_text(b"ACGTN").is_none() && in_text(b"AC").is_none());
         let rna = in_text(b"ACGU").unwrap();
         assert!(!rna.branches(b"ACGTN"));
-        assert!(rna.translated(b"ACGTN").eq(*b"ACGUx"));
+        assert!(rna.translated(b"ACGTN").eq(*b"ACGU\0"));
         assert!(in_text(b"ACGTU").unwrap().branches(b"AT"));
     }
 }

@@ -9,7 +9,7 @@
 
 use super::block_ranges;
 use super::search_batch::Batch;
-use super::search_results::BatchMatches;
+use super::search_results::{BatchMatches, WantedPositions};
 use super::searched_block::SearchedBlock;
 use super::sections::{Layouts, Section, SequenceSection};
 use super::session::Session;
@@ -114,13 +114,12 @@ pub(crate) fn search(
     if let Some(case) = case {
         keep_case(&mut candidates, case, layouts)?;
     }
-    let mut found = BatchMatches::none(batch.patterns.len(), batch.limit.is_some());
+    let mut found = BatchMatches::none(batch.patterns.len(), batch.wanted.limit.is_some());
     for Candidate { pattern, start, .. } in candidates {
         found.counts[pattern] += 1;
-        if let Some(positions) = found.positions.get_mut(pattern)
-            && positions.len() < batch.limit.unwrap_or(0)
-        {
+        if let Some(positions) = found.positions.get_mut(pattern) {
             positions.push(start);
+            batch.wanted.keep(positions);
         }
     }
     Ok(found)
@@ -240,7 +239,7 @@ fn candidates(
     let parts = halves(batch.patterns)?;
     let exact = Batch {
         patterns: &parts,
-        limit: Some(usize::MAX),
+        wanted: WantedPositions::first(usize::MAX),
         ..*batch
     };
     let found = exact.search_blocks(blocks, session)?;

@@ -157,6 +157,7 @@ pub(crate) use open_block::{BlockJob, OpenBlock, OpenIndex};
 pub(crate) use pattern_stream::PatternStream;
 pub use record_info::RecordInfo;
 pub use records::Place;
+pub(crate) use search_results::WantedPositions;
 pub use search_results::{Matches, ReadCost};
 pub(crate) use searched_block::SearchedBlock;
 pub use searcher::Searcher;

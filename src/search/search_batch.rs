@@ -10,13 +10,14 @@ use super::letter_classes::BatchLetters;
 use super::memory_policy::{self, Task, room_for_slices};
 use super::open_block::{BlockJob, OpenBlock, OpenIndex};
 use super::search_cost::{self, SearchWork};
-use super::search_results::BatchMatches;
+use super::search_results::{BatchMatches, WantedPositions};
 use super::searched_block::SearchedBlock;
 use super::session::Session;
 use crate::base::error::Result;
 use crate::frame::EDGE;
 use crate::options::Options;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Minimum number of patterns whose lengths one thread adds up.
@@ -28,8 +29,8 @@ pub(super) struct Batch<'p> {
     pub patterns: &'p [&'p [u8]],
     /// Meaning of the patterns' letters, unless all letters stand for themselves.
     pub letters: Option<&'p BatchLetters>,
-    /// Maximum number of positions of each pattern. `None` if the patterns are only counted.
-    pub limit: Option<usize>,
+    /// The positions of each pattern that are wanted.
+    pub wanted: WantedPositions,
     pub options: &'p Options,
 }
 
@@ -50,10 +51,18 @@ struct SectionResults<'p> {
     found: BatchMatches,
     /// The matches that cross boundaries of blocks.
     boundaries: Boundaries<'p>,
+    /// Number of blocks that were searched.
+    blocks: usize,
+    /// For each pattern the number of the last block in which a match begins and ends. Empty unless
+    /// last positions are wanted.
+    last_blocks: Vec<Option<usize>>,
 }
 
 impl Batch<'_> {
     /// Searches the blocks of a section. Positions are those in the section.
+    ///
+    /// If last positions are wanted in several blocks, the patterns are only counted in all blocks.
+    /// Each of them is then located in the last block that has it.
     pub(super) fn search_blocks(
         &self,
         blocks: &[&dyn SearchedBlock],
@@ -65,9 +74,15 @@ impl Batch<'_> {
         } else {
             0
         };
+        let counts_first = self.wanted.last && blocks.len() > 1;
         let mut results = SectionResults {
-            found: BatchMatches::none(self.patterns.len(), self.limit.is_some()),
-            boundaries: Boundaries::new(self.patterns, self.letters, self.limit),
+            found: BatchMatches::none(self.patterns.len(), self.wanted.limit.is_some()),
+            boundaries: Boundaries::new(self.patterns, self.letters, self.wanted),
+            blocks: 0,
+            last_blocks: match counts_first {
+                true => vec![None; self.patterns.len()],
+                false => Vec::new(),
+            },
         };
         for group in blocks.chunks(self.side_by_side(blocks, session)) {
             let opened = self.open(group, size, reach, session)?;
@@ -76,11 +91,15 @@ impl Batch<'_> {
                 .filter(|block| block.has_loaded_index())
                 .count() as u64;
             let symbols = in_memory * size.symbols;
-            let limits = self.limits(&results.found.positions);
+            let limits = match counts_first {
+                true => None,
+                false => self.limits(&results.found.positions),
+            };
             let search = BlockSearch {
                 patterns: self.patterns,
                 letters: self.letters,
                 limits: limits.as_deref(),
+                last: self.wanted.last,
                 held: results.found.held(),
                 side_by_side: group.len() as u64,
                 listener: &session.listener,
@@ -104,8 +123,45 @@ impl Batch<'_> {
                 session.done_on_cpu(symbols, from.elapsed());
             }
             self.take(searched, group, reach, by_gpu, &mut results, session)?;
+            // A match that crosses into the next block is behind all that are within blocks.
+            if self.wanted.are_found(&results.found.positions) {
+                break;
+            }
+        }
+        if counts_first {
+            self.locate_in_last_blocks(blocks, &mut results, session)?;
         }
         self.with_crossing(results)
+    }
+
+    /// Locates each pattern in the last block that has it.
+    fn locate_in_last_blocks(
+        &self,
+        blocks: &[&dyn SearchedBlock],
+        results: &mut SectionResults,
+        session: &mut Session,
+    ) -> Result<()> {
+        let mut numbers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (n, block) in results.last_blocks.iter().enumerate() {
+            if let Some(block) = block {
+                numbers.entry(*block).or_default().push(n);
+            }
+        }
+        for (block, numbers) in numbers {
+            let patterns: Vec<&[u8]> = numbers
+                .iter()
+                .map(|&n| self.patterns[n])
+                .collect();
+            let some = Batch {
+                patterns: &patterns,
+                ..*self
+            };
+            let found = some.search_blocks(&blocks[block..=block], session)?;
+            for (n, positions) in numbers.into_iter().zip(found.positions) {
+                results.found.positions[n] = positions;
+            }
+        }
+        Ok(())
     }
 
     /// Symbols of all patterns.
@@ -240,6 +296,12 @@ impl Batch<'_> {
             } else {
                 self.saved_by_text(&found.counts)
             };
+            for (last, &count) in results.last_blocks.iter_mut().zip(&found.counts) {
+                if count > 0 {
+                    *last = Some(results.blocks);
+                }
+            }
+            results.blocks += 1;
             self.gather(&mut results.found, found, block.section_range().start);
             results.boundaries.add(edges)?;
             self.keep(open, *block, saved, group.len(), session);
@@ -276,7 +338,7 @@ impl Batch<'_> {
     /// Number of steps that the text of a block would have saved, given the count of each pattern
     /// in it. Patterns that are located save none.
     fn saved_by_text(&self, counts: &[u64]) -> u64 {
-        if self.limit.is_some() {
+        if self.wanted.limit.is_some() {
             return 0;
         }
         let found = self
@@ -307,7 +369,7 @@ impl Batch<'_> {
 
     /// Number of positions of each pattern that are still to be located.
     fn limits(&self, found: &[Vec<u64>]) -> Option<Vec<usize>> {
-        let limit = self.limit?;
+        let limit = self.wanted.limit?;
         Some(
             found
                 .iter()
@@ -321,7 +383,7 @@ impl Batch<'_> {
         let counts = found.counts.par_iter_mut().zip(block.counts);
         counts.for_each(|(count, more)| *count += more);
         for (positions, found) in found.positions.iter_mut().zip(block.positions) {
-            let more = self.limit.unwrap_or(0) - positions.len();
+            let more = self.wanted.limit.unwrap_or(0) - positions.len();
             let mut found = found;
             found.truncate(more);
             found.iter_mut().for_each(|pos| *pos += start);
@@ -338,6 +400,7 @@ impl Batch<'_> {
         let SectionResults {
             mut found,
             boundaries,
+            ..
         } = results;
         for (n, across) in boundaries.finish()? {
             found.counts[n] += across.count;
@@ -351,7 +414,7 @@ impl Batch<'_> {
             .par_iter_mut()
             .for_each(|positions| {
                 positions.sort_unstable();
-                positions.truncate(self.limit.unwrap_or(0));
+                self.wanted.keep(positions);
             });
         Ok(found)
     }

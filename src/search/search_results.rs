@@ -32,6 +32,56 @@ pub struct Matches {
     pub positions: Vec<u64>,
 }
 
+/// The positions of each pattern that a search returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WantedPositions {
+    /// Maximum number of positions. `None` if the patterns are only counted.
+    pub limit: Option<usize>,
+    /// The last positions are wanted, not the first ones.
+    pub last: bool,
+    /// The search may end once all patterns have their positions. Counts are then too small.
+    pub ends_early: bool,
+}
+
+impl WantedPositions {
+    /// No positions: the patterns are only counted.
+    pub(crate) const NONE: Self = WantedPositions {
+        limit: None,
+        last: false,
+        ends_early: false,
+    };
+    /// The last position alone.
+    pub(crate) const LAST: Self = WantedPositions {
+        limit: Some(1),
+        last: true,
+        ends_early: false,
+    };
+
+    /// The first positions, up to `limit`.
+    pub(crate) fn first(limit: usize) -> Self {
+        WantedPositions {
+            limit: Some(limit),
+            last: false,
+            ends_early: false,
+        }
+    }
+
+    /// Returns true if no more blocks are to be searched after these positions.
+    pub(crate) fn are_found(self, positions: &[Vec<u64>]) -> bool {
+        let limit = self.limit.unwrap_or(usize::MAX);
+        self.ends_early && positions.iter().all(|of| of.len() >= limit)
+    }
+
+    /// Drops the positions that are not wanted. They ascend.
+    pub(crate) fn keep(self, positions: &mut Vec<u64>) {
+        let limit = self.limit.unwrap_or(0);
+        match self.last {
+            true => drop(positions.drain(..positions.len().saturating_sub(limit))),
+            false => positions.truncate(limit),
+        }
+    }
+}
+
 /// Results of a batch of patterns, in one block or in several.
 #[derive(Debug, Default)]
 pub(crate) struct BatchMatches {
@@ -59,9 +109,9 @@ impl BatchMatches {
             .sum()
     }
 
-    /// Appends the results of the next part of the file. Keeps up to `limit` positions of each
+    /// Appends the results of the next part of the file. Keeps the wanted positions of each
     /// pattern. If `self` has no patterns yet, it becomes `more`.
-    pub(crate) fn append(&mut self, more: Self, limit: Option<usize>) {
+    pub(crate) fn append(&mut self, more: Self, wanted: WantedPositions) {
         if self.counts.is_empty() {
             return *self = more;
         }
@@ -69,12 +119,12 @@ impl BatchMatches {
             *count += more;
         }
         for (positions, mut more) in self.positions.iter_mut().zip(more.positions) {
-            more.truncate(limit.unwrap_or(0) - positions.len());
             if positions.is_empty() {
                 *positions = more
             } else {
                 positions.append(&mut more)
             }
+            wanted.keep(positions);
         }
     }
 

@@ -6,7 +6,7 @@
 
 use super::file_search::FileSearch;
 use super::memory_policy;
-use super::search_results::Matches;
+use super::search_results::{Matches, WantedPositions};
 use super::session::Session;
 use crate::base::error::Result;
 use std::fmt;
@@ -57,7 +57,7 @@ impl<'a> Searcher<'a> {
     pub fn count<P: AsRef<[u8]> + Sync>(&mut self, patterns: &[P]) -> Result<Vec<u64>> {
         Ok(self
             .file
-            .search(patterns, None, &mut self.session)?
+            .search(patterns, WantedPositions::NONE, &mut self.session)?
             .counts)
     }
 
@@ -72,7 +72,68 @@ impl<'a> Searcher<'a> {
     ) -> Result<Vec<Matches>> {
         Ok(self
             .file
-            .search(patterns, Some(limit), &mut self.session)?
+            .search(patterns, WantedPositions::first(limit), &mut self.session)?
+            .into_matches())
+    }
+
+    /// Locates the first `limit` occurrences of each pattern, and does not count the others. The
+    /// blocks of a file are in order, so that the search ends with the block in which all patterns
+    /// have their positions.
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    ///
+    /// let options = bwz::Options::new();
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"she sells sea shells "[..], &mut file, &options)?;
+    ///
+    /// let mut archive = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// let found = archive.searcher()?.locate_first(&["ell", "shore"], 1)?;
+    /// assert_eq!(found, [vec![5], vec![]]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Archive::count`](crate::Archive::count).
+    pub fn locate_first<P: AsRef<[u8]> + Sync>(
+        &mut self,
+        patterns: &[P],
+        limit: usize,
+    ) -> Result<Vec<Vec<u64>>> {
+        let wanted = WantedPositions {
+            ends_early: !self.file.options.verify,
+            ..WantedPositions::first(limit)
+        };
+        Ok(self
+            .file
+            .search(patterns, wanted, &mut self.session)?
+            .positions)
+    }
+
+    /// Counts, and locates the last occurrence of each pattern. The blocks of a file are in order,
+    /// so that a pattern is located in the last block that has it. There all its occurrences are
+    /// located, or the text is decoded if that costs less.
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    ///
+    /// let options = bwz::Options::new();
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"she sells sea shells "[..], &mut file, &options)?;
+    ///
+    /// let mut archive = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// let found = archive.searcher()?.locate_last(&["ell", "shore"])?;
+    /// assert_eq!((found[0].count, &found[0].positions[..]), (2, &[16][..]));
+    /// assert_eq!((found[1].count, &found[1].positions[..]), (0, &[][..]));
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Archive::count`](crate::Archive::count).
+    pub fn locate_last<P: AsRef<[u8]> + Sync>(&mut self, patterns: &[P]) -> Result<Vec<Matches>> {
+        Ok(self
+            .file
+            .search(patterns, WantedPositions::LAST, &mut self.session)?
             .into_matches())
     }
 }

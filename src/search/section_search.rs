@@ -9,7 +9,7 @@ use super::folded_patterns::FoldedPatterns;
 use super::letter_classes::BatchLetters;
 use super::mismatches::{self, MatchedCase};
 use super::search_batch::Batch;
-use super::search_results::BatchMatches;
+use super::search_results::{BatchMatches, WantedPositions};
 use super::sections::{Layouts, Section};
 use super::session::Session;
 use crate::base::error::Result;
@@ -31,17 +31,21 @@ pub(crate) fn search(
         None => FoldedPatterns::default(),
     };
     let patterns = folded.patterns(batch.patterns);
-    let letters = sequences.and_then(|_| BatchLetters::of(&patterns, options.letters));
+    let letters = match sequences {
+        Some(_) => BatchLetters::of(&patterns, options.letters),
+        None if options.ignore_case => Some(BatchLetters::of_either_case(&patterns)),
+        None => None,
+    };
     let cased = sequences.filter(|_| options.match_case);
-    let limit = if cased.is_some() {
-        Some(usize::MAX)
+    let wanted = if cased.is_some() {
+        WantedPositions::first(usize::MAX)
     } else {
-        batch.limit
+        batch.wanted
     };
     let all = Batch {
         patterns: &patterns,
         letters: letters.as_ref(),
-        limit,
+        wanted,
         ..*batch
     };
     let mut found = BatchMatches::default();
@@ -62,10 +66,9 @@ pub(crate) fn search(
             if options.max_mismatches == 0 {
                 keep_case(case, layouts, &mut more)?;
             }
-            let wanted = batch.limit.unwrap_or(0);
             more.positions
                 .iter_mut()
-                .for_each(|positions| positions.truncate(wanted));
+                .for_each(|positions| batch.wanted.keep(positions));
         }
         if let Some(section) = sequences {
             section.raw_offsets(&mut more.positions, layouts)?;
@@ -100,7 +103,7 @@ fn stretches(batch: &Batch, section: &Section, session: &mut Session) -> Result<
     let parts = if has_halves { &halves } else { patterns };
     let counting = Batch {
         patterns: parts,
-        limit: None,
+        wanted: WantedPositions::NONE,
         ..*batch
     };
     let counts = counting

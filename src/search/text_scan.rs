@@ -7,6 +7,11 @@ use memchr::memmem;
 use rayon::prelude::*;
 use std::ops::Range;
 
+/// Bytes at the end of a text that are scanned first for a last occurrence.
+const TAIL: usize = 1 << 16;
+/// Factor by which more is scanned, if there is none.
+const TAIL_GROWTH: usize = 8;
+
 /// All positions at which `pattern` occurs in `raw`, overlaps included.
 pub(super) fn occurrences<'t>(
     pattern: &'t [u8],
@@ -83,14 +88,23 @@ impl<'t> ScannedText<'t> {
         }
     }
 
-    /// Counts each pattern. If there are limits, also returns the first positions of each.
-    pub(super) fn find_all(&self, patterns: &[&[u8]], limits: Option<&[usize]>) -> BatchMatches {
+    /// Counts each pattern. If there are limits, also returns the first positions of each, or the
+    /// `last` one.
+    pub(super) fn find_all(
+        &self,
+        patterns: &[&[u8]],
+        limits: Option<&[usize]>,
+        last: bool,
+    ) -> BatchMatches {
         let find = |n: usize| {
             let limit = limits.map_or(0, |limits| limits[n]);
             let mut count = 0;
             let mut positions = Vec::new();
             self.find(patterns[n], |at| {
                 count += 1;
+                if last {
+                    positions.clear();
+                }
                 if positions.len() < limit {
                     positions.push(at as u64);
                 }
@@ -118,6 +132,26 @@ impl<'t> ScannedText<'t> {
             positions.len() < limit
         });
         (positions.len() == limit).then_some(positions)
+    }
+
+    /// Returns the last position of a pattern, if it begins within the last `bytes` bytes of the
+    /// text.
+    pub(super) fn last(&self, pattern: &[u8], bytes: u64) -> Option<Vec<u64>> {
+        let len = self.raw.len();
+        let most = len.min(usize::try_from(bytes).unwrap_or(usize::MAX));
+        let mut size = most.min(TAIL.max(pattern.len()));
+        loop {
+            let start = len - size;
+            let mut last = None;
+            self.find_in(start..len, pattern, |at| {
+                last = Some((start + at) as u64);
+                true
+            });
+            if last.is_some() || size == most {
+                return last.map(|at| vec![at]);
+            }
+            size = most.min(size.saturating_mul(TAIL_GROWTH));
+        }
     }
 
     /// Bytes that are scanned for a pattern in the time of one step from a row to a sampled one.

@@ -109,7 +109,7 @@ const PATTERNS: [&str; 22] = [
     "GET GET GET",
 ];
 
-const FLAGS: [&str; 34] = [
+const FLAGS: [&str; 38] = [
     "",
     "-n",
     "-c",
@@ -144,6 +144,10 @@ const FLAGS: [&str; 34] = [
     "-I -c",
     "-o -C1",
     "-F -i -w -n",
+    "-T -n -b",
+    "-T -H -o",
+    "-n2",
+    "-1 -v -m3",
 ];
 
 /// GNU grep has to be there: its answers are the ones that users expect.
@@ -220,6 +224,122 @@ fn output_is_that_of_gnu_grep() {
             }
         }
     }
+}
+
+/// Runs GNU grep and bwz with some arguments, and compares the output. `colors` is the variable
+/// `GREP_COLORS`.
+fn compare_with_gnu_grep(dir: &Dir, arguments: &[&str], colors: &str) {
+    let run = |program: &str| {
+        let mut command = dir.process(program);
+        if program == crate::support::BWZ {
+            command.arg("grep");
+        }
+        command
+            .args(arguments)
+            .env("LC_ALL", "C.UTF-8")
+            .env("GREP_COLORS", colors)
+            .output()
+            .unwrap()
+    };
+    // GNU grep gives the files of a directory in the order in which the system does.
+    let sorted = |output: &Output| -> Vec<Vec<u8>> {
+        let lines = output.stdout.split(|&byte| byte == b'\n');
+        let mut lines: Vec<Vec<u8>> = lines.map(<[u8]>::to_vec).collect();
+        if arguments.contains(&"-r") {
+            lines.sort();
+        }
+        lines
+    };
+    let wanted = run("grep");
+    let found = run(crate::support::BWZ);
+    assert!(
+        sorted(&found) == sorted(&wanted) && found.status.code() == wanted.status.code(),
+        "{arguments:?}, {colors}: {}\nand not {}",
+        String::from_utf8_lossy(&found.stdout),
+        String::from_utf8_lossy(&wanted.stdout),
+    );
+}
+
+#[test]
+fn colors_are_those_of_gnu_grep() {
+    let dir = Dir::new();
+    dir.write("x", &lines(40));
+    dir.write("crlf", b"foo bar\r\nbar\r\n\r\nfoo");
+    for colors in [
+        "",
+        "mt=01;32",
+        "ms=01;33:mc=34",
+        "sl=1:cx=2",
+        "sl=1:cx=2:rv",
+        "ne:fn=33:ln=31:bn=36:se=35",
+        "fn=:ln=:bn=:se=",
+        "ms=:sl=7",
+        "mt=:mc=3",
+        "fn=3x:ln=33",
+        "zz=33:mc:=3:ln=31",
+    ] {
+        for flags in ["-n", "-nbH", "-vC1", "-on", "-C1", "-c", "-l", "-v", "-HZ"] {
+            for pattern in ["foo", "bar|x", "^", "o*"] {
+                let arguments = ["--color=always", flags, "-E", pattern, "x", "crlf"];
+                compare_with_gnu_grep(&dir, &arguments, colors);
+            }
+        }
+    }
+}
+
+#[test]
+fn names_are_chosen_as_by_gnu_grep() {
+    let dir = Dir::new();
+    for name in [
+        "a.txt",
+        "b.c",
+        "sub/a.c",
+        "sub/a.h",
+        "sub/old/x.c",
+        "sub/old/deep/.y.txt",
+    ] {
+        dir.write(name, b"foo\n");
+    }
+    for rules in [
+        "--include=*.c",
+        "--exclude=*.c",
+        "--include=*.c --exclude=x*",
+        "--exclude=x* --include=*.c",
+        "--include=x* --exclude=*.c",
+        "--exclude=*.c --include=x*",
+        "--exclude-dir=old",
+        "--exclude-dir=old/",
+        "--exclude-dir=sub",
+        "--exclude-dir=sub/old",
+        "--exclude-dir=o* --include=*.h",
+        "--exclude=sub/*",
+        "--include=[ab].[!h]",
+        "--include={a,b}.c",
+        "--exclude=.*",
+        "--exclude=",
+    ] {
+        for files in [
+            "-r",
+            "-r sub",
+            "-r sub/",
+            "-r sub/old a.txt",
+            "a.txt b.c sub/a.c ./sub/old/x.c",
+        ] {
+            let arguments = rules
+                .split_whitespace()
+                .chain(["foo"])
+                .chain(files.split_whitespace());
+            compare_with_gnu_grep(&dir, &arguments.collect::<Vec<_>>(), "");
+        }
+    }
+    let listed = |depth: &str| {
+        stdout(
+            dir.bwz(&format!("grep -rl --max-depth {depth} foo"))
+                .assert(),
+        )
+    };
+    assert_eq!(listed("1"), "a.txt\nb.c\n");
+    assert_eq!(listed("2"), "a.txt\nb.c\nsub/a.c\nsub/a.h\n");
 }
 
 /// True if a pattern of letters, dots, ^ and $ matches a line.

@@ -83,6 +83,11 @@ fn it_is_said_what_an_index_is_of() {
                 .success(),
         );
         has_all(&said, &[says]);
+        assert_eq!(
+            said.contains(" % of the compressed file"),
+            says.starts_with("index"),
+            "{name}: {said}"
+        );
         has_all(
             &stdout(
                 dir.bwz(&format!("-lv {name}.bwz"))

@@ -388,3 +388,181 @@ fn patterns_that_are_too_many_together_are_searched_in_turn() {
         .code(2);
     has_all(&stderr(run), &["locating", "needs", "MiB allowed"]);
 }
+
+/// Lines of a few words, some of them in both cases.
+fn mixed_lines(count: usize) -> Vec<u8> {
+    const WORDS: [&str; 8] = ["error", "Error", "ERROR", "the line", "x", "über", "", "ee"];
+    let numbers = cases::random(count * 5, 64);
+    let words = numbers.chunks(5).map(|line| {
+        let words = line
+            .iter()
+            .map(|&n| WORDS.get(usize::from(n)).copied().unwrap_or("e"));
+        words.collect::<Vec<_>>().join(" ") + "\n"
+    });
+    words.collect::<String>().into_bytes()
+}
+
+#[test]
+fn lines_are_counted_as_by_grep() {
+    let dir = Dir::with(&mixed_lines(90_000));
+    dir.bwz("-1 -k x").assert().success();
+    dir.bwz("-1 --index=bytes -o i.bwz x")
+        .assert()
+        .success();
+    let counted = |arguments: &str| {
+        let lines = stdout(
+            dir.bwz(&format!("count --lines {arguments}"))
+                .assert(),
+        );
+        let counts = lines
+            .lines()
+            .map(|line| line.rsplit('\t').next().unwrap().to_owned());
+        counts.collect::<Vec<_>>()
+    };
+    for pattern in [
+        "error", "Error e", "the line", "x x x", "e", "nowhere", "über",
+    ] {
+        for flag in ["", "-i"] {
+            let grep = dir
+                .sh(&format!("LC_ALL=C grep -c -F {flag} -e '{pattern}' x"))
+                .output()
+                .unwrap();
+            let wanted = String::from_utf8(grep.stdout).unwrap();
+            let by = format!("{flag} -f patterns x.bwz i.bwz");
+            dir.write("patterns", pattern.as_bytes());
+            assert_eq!(
+                counted(&by),
+                [wanted.trim(), wanted.trim()],
+                "{pattern} {flag}"
+            );
+        }
+    }
+    assert_eq!(counted("--hex 0a x.bwz"), ["0"]);
+    let run = dir
+        .bwz("count --lines --json -e error -e nowhere i.bwz")
+        .assert()
+        .code(0);
+    has_all(&stdout(run), &["\"pattern\": \"nowhere\"", "\"count\": 0"]);
+    dir.bwz("count --lines nowhere x.bwz")
+        .assert()
+        .code(1);
+    let refused = dir
+        .bwz("count --lines --revcomp error x.bwz")
+        .assert()
+        .code(2);
+    has_all(&stderr(refused), &["--lines", "--revcomp"]);
+}
+
+#[test]
+fn letters_of_either_case_are_found() {
+    let dir = Dir::with(b"error Error ERROR eRR\n");
+    dir.bwz("-k x").assert().success();
+    let run = dir.bwz("locate -i eRRor x.bwz").assert().code(0);
+    assert_eq!(
+        stdout(run),
+        "x.bwz\teRRor\t0\nx.bwz\teRRor\t6\nx.bwz\teRRor\t12\n"
+    );
+    dir.bwz("count -i err x.bwz")
+        .assert()
+        .code(0)
+        .stdout("x.bwz\terr\t4\n");
+    for other in ["--case", "--hex"] {
+        let run = dir
+            .bwz(&format!("count -i {other} 65 x.bwz"))
+            .assert()
+            .code(2);
+        has_all(&stderr(run), &["--ignore-case", other]);
+    }
+}
+
+#[test]
+fn the_first_and_the_last_occurrence_are_located() {
+    let mut text = mixed_lines(120_000);
+    text.extend_from_slice(b"zz");
+    let dir = Dir::with(&text);
+    dir.bwz("-1 -k x").assert().success();
+    dir.bwz("-1 --index=bytes -o i.bwz x")
+        .assert()
+        .success();
+    for pattern in ["error", "zz", "x x", "\n", "nowhere"] {
+        let places: Vec<usize> = memchr::memmem::find_iter(&text, pattern).collect();
+        dir.write("p", hex(pattern).as_bytes());
+        for file in ["x.bwz", "i.bwz"] {
+            for (flag, place) in [("--first", places.first()), ("--last", places.last())] {
+                let run = dir
+                    .bwz(&format!("locate {flag} --hex -f p {file}"))
+                    .assert();
+                let wanted = place.map(|place| format!("{file}\t{}\t{place}\n", hex(pattern)));
+                assert_eq!(
+                    stdout(run),
+                    wanted.unwrap_or_default(),
+                    "{pattern:?} {flag}"
+                );
+            }
+        }
+    }
+    // Only the last block that has the pattern is needed for its place.
+    let run = dir
+        .bwz("locate --last --json zz i.bwz")
+        .assert()
+        .code(0);
+    let end = text.len() - 2;
+    has_all(&stdout(run), &["\"count\": 1", &end.to_string()]);
+    dir.bwz("locate --last --limit 2 zz x.bwz")
+        .assert()
+        .code(2);
+}
+
+/// The bytes of a pattern as digits, as `--hex` takes and prints them.
+fn hex(pattern: &str) -> String {
+    pattern
+        .bytes()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[test]
+fn globs_choose_files_of_directories() {
+    let dir = Dir::new();
+    for name in ["a.log", "b.log", "old/a.log"] {
+        dir.write(name, b"error\n");
+        dir.bwz(&format!("-k {name}")).assert().success();
+    }
+    let files = |globs: &str| {
+        let lines = stdout(
+            dir.bwz(&format!("count -r {globs} error ."))
+                .assert()
+                .code(0),
+        );
+        let names = lines
+            .lines()
+            .map(|line| line.split('\t').next().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(files(""), ["./a.log.bwz", "./b.log.bwz", "./old/a.log.bwz"]);
+    assert_eq!(files("-g a.*"), ["./a.log.bwz", "./old/a.log.bwz"]);
+    assert_eq!(files("-g !old -g !b*"), ["./a.log.bwz"]);
+    let none = dir
+        .bwz("count -r -g *.txt error .")
+        .assert()
+        .code(2);
+    has_all(&stderr(none), &["no .bwz file", "globs"]);
+}
+
+/// Files that are too small for an index are searched without one and without complaint.
+#[test]
+fn small_files_with_index_are_searched_in_silence() {
+    let dir = Dir::new();
+    for size in [0, 1, 10, 100, 300, 1000, 5000] {
+        dir.write("x", &text(size));
+        dir.bwz("-f -k --index x").assert().success();
+        for command in ["count 1", "locate --last 1", "grep -c 1"] {
+            let run = dir
+                .bwz(&format!("{command} x.bwz"))
+                .assert()
+                .stderr("");
+            let found = memchr::memchr(b'1', &text(size)).is_some();
+            run.code(i32::from(!found));
+        }
+    }
+}

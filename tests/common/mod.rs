@@ -9,7 +9,8 @@ pub mod mutation;
 pub mod say;
 
 use bwz::internals::{self, BlockBytes};
-use bwz::{Error, Event, Options};
+use bwz::{Archive, Error, Event, Options};
+use std::io::{Read, Seek};
 use std::sync::{Arc, Mutex};
 
 /// Options by which small inputs have many blocks.
@@ -198,4 +199,23 @@ pub fn decompressed(file: &[u8]) -> (Vec<u8>, Result<bwz::Summary, Error>) {
     let mut raw = Vec::new();
     let end = bwz::decompress(file, &mut raw, &options(1 << 20).memory(64 << 20));
     (raw, end)
+}
+
+/// The last position of each pattern.
+pub fn last<R: Read + Seek + Send>(
+    archive: &mut Archive<R>,
+    patterns: &[Vec<u8>],
+) -> Vec<Option<u64>> {
+    let found = archive
+        .searcher()
+        .and_then(|mut searcher| searcher.locate_last(patterns))
+        .unwrap();
+    let all = found
+        .into_iter()
+        .map(|mut of| (of.positions.pop(), of.positions));
+    all.map(|(last, others)| {
+        assert!(others.is_empty());
+        last
+    })
+    .collect()
 }

@@ -8,6 +8,7 @@ mod common;
 mod bombs;
 mod damage;
 mod devices;
+mod either_case;
 mod examples;
 mod find_lines;
 mod foreign;

@@ -55,19 +55,19 @@ fn check(name: &str, text: &[u8], file: &[u8], patterns: &[Vec<u8>]) {
     let counts = archive.count(patterns).unwrap();
     let all = archive.locate(patterns, usize::MAX).unwrap();
     let some = archive.locate(patterns, 3).unwrap();
+    let last = common::last(&mut archive, patterns);
+    let first = archive
+        .searcher()
+        .and_then(|mut searcher| searcher.locate_first(patterns, 3))
+        .unwrap();
     for (n, wanted) in wanted.iter().enumerate() {
         let what = format!("{name}: {:?}", &patterns[n][..patterns[n].len().min(40)]);
         assert_eq!(counts[n], wanted.len() as u64, "{what}");
         assert_eq!(all[n].count, wanted.len() as u64, "{what}");
         assert_eq!(all[n].positions, *wanted, "{what}");
-        assert_eq!(some[n].positions.len(), wanted.len().min(3), "{what}");
-        assert!(
-            some[n]
-                .positions
-                .iter()
-                .all(|pos| wanted.contains(pos)),
-            "{what}"
-        );
+        assert_eq!(some[n].positions, wanted[..wanted.len().min(3)], "{what}");
+        assert_eq!(first[n], some[n].positions, "{what}");
+        assert_eq!(last[n].as_ref(), wanted.last(), "{what}");
     }
     for (pattern, wanted) in patterns.iter().zip(&wanted).step_by(5) {
         assert_eq!(
@@ -92,6 +92,25 @@ fn files_of_other_writers_are_searched() {
             &patterns,
         );
     }
+}
+
+/// Without an index, blocks behind the first occurrences are not decoded.
+#[test]
+fn the_first_occurrences_need_few_blocks() {
+    let text = cases::text(9000);
+    let file = indexed(&text, 500, None);
+    let mut archive = Archive::open(Cursor::new(&file), &options(1).threads(1)).unwrap();
+    let pattern = &text[700..720];
+    let wanted = naive(&text, pattern)[0];
+    let found = archive
+        .searcher()
+        .unwrap()
+        .locate_first(&[pattern], 1);
+    assert_eq!(found.unwrap(), [[wanted]]);
+    let decoded = archive.search_cost().blocks;
+    assert!((1..6).contains(&decoded), "{decoded} blocks");
+    archive.locate(&[pattern], 1).unwrap();
+    assert_eq!(archive.search_cost().blocks, decoded + 18);
 }
 
 /// A block that stays on disk is found behind its tables.

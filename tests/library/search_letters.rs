@@ -1,7 +1,7 @@
 //! Pattern letters that match several symbols, compared with a check of each position of the text.
 
 use super::sequence_search::{genome_of, open, reverse_complement};
-use crate::common::{cases, indexed, options};
+use crate::common::{self, cases, indexed, options};
 use bwz::{Letters, Options};
 
 /// The bases that a letter matches.
@@ -126,6 +126,7 @@ fn check(
     let counts = archive.count(patterns).unwrap();
     let found = archive.locate(patterns, usize::MAX).unwrap();
     let first = archive.locate(patterns, 3).unwrap();
+    let last = common::last(&mut archive, patterns);
     for (n, wanted) in wanted.iter().enumerate() {
         let what = format!(
             "{what}, {letters:?}, {mismatches} mismatches, {}",
@@ -134,6 +135,7 @@ fn check(
         assert_eq!(counts[n], wanted.len() as u64, "{what}");
         assert_eq!(found[n].positions, *wanted, "{what}");
         assert_eq!(first[n].positions, wanted[..wanted.len().min(3)], "{what}");
+        assert_eq!(last[n].as_ref(), wanted.last(), "{what}");
     }
 }
 
@@ -295,6 +297,7 @@ fn case_counts_as_a_mismatch() {
             let mut archive = bwz::Archive::open(std::io::Cursor::new(file), &options).unwrap();
             let counts = archive.count(&patterns).unwrap();
             let found = archive.locate(&patterns, usize::MAX).unwrap();
+            let last = common::last(&mut archive, &patterns);
             for (n, pattern) in patterns.iter().enumerate() {
                 let differ = |window: &[u8]| {
                     window
@@ -315,6 +318,7 @@ fn case_counts_as_a_mismatch() {
                 );
                 assert_eq!(counts[n], wanted as u64, "{what}");
                 assert_eq!(found[n].positions.len(), wanted, "{what}");
+                assert_eq!(last[n].as_ref(), found[n].positions.last(), "{what}");
             }
         }
     }

@@ -256,6 +256,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
             payload,
             sequences: None,
             front_size: 0,
+            index_size: 0,
             line_feeds: 0,
             needed,
             number,

@@ -9,7 +9,7 @@ use crate::cli::arguments::grep_help::GREP_HELP;
 use crate::cli::arguments::overlap_args::{OVERLAP_HELP, OverlapArgs};
 use crate::cli::arguments::part_args::{CAT_HELP, CatArgs, HeadArgs, TailArgs};
 use crate::cli::arguments::repeats_args::{REPEATS_HELP, RepeatsArgs};
-use crate::cli::arguments::search_args::{ExtractArgs, LocateArgs, SearchArgs};
+use crate::cli::arguments::search_args::{CountArgs, ExtractArgs, LocateArgs};
 use crate::cli::arguments::search_help::{COUNT_HELP, EXTRACT_HELP, LOCATE_HELP};
 use crate::cli::arguments::shared_args::path;
 pub(crate) use crate::cli::arguments::shared_args::{Limits, Resources, Talk};
@@ -60,7 +60,7 @@ impl Cli {
             Some(Command::Head(args)) => (&args.resources, args.talk),
             Some(Command::Tail(args)) => (&args.resources, args.talk),
             Some(Command::Grep(args)) => (&args.resources, args.talk()),
-            Some(Command::Count(args)) => (&args.resources, args.talk),
+            Some(Command::Count(args)) => (&args.search.resources, args.search.talk),
             Some(Command::Locate(args)) => (&args.search.resources, args.search.talk),
             Some(Command::Extract(args)) => (&args.resources, args.talk),
             Some(Command::Repeats(args)) => (&args.resources, args.talk),
@@ -122,12 +122,14 @@ pub(crate) enum Command {
         after_long_help = GREP_HELP,
         args_override_self = true,
         disable_help_flag = true,
+        // -T is that of GNU grep.
+        mut_arg("threads", |threads| threads.short(None)),
         override_usage = "bwz grep [OPTIONS] PATTERN [FILE]...\n       bwz grep [OPTIONS] -e PATTERN... -f FILE... [FILE]..."
     )]
     Grep(Box<GrepArgs>),
     /// Count the occurrences of patterns in compressed files
     #[command(after_long_help = COUNT_HELP)]
-    Count(SearchArgs),
+    Count(CountArgs),
     /// Print the positions of patterns in compressed files
     #[command(after_long_help = LOCATE_HELP)]
     Locate(LocateArgs),

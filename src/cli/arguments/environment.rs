@@ -8,8 +8,8 @@
 
 use crate::cli::arguments::args::{Cli, is_command};
 use bwz::{Error, Result};
-use clap::CommandFactory;
 use clap::parser::ValueSource;
+use clap::{Arg, CommandFactory};
 use std::ffi::{OsStr, OsString};
 use std::iter;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -25,9 +25,15 @@ impl Words {
     pub(crate) fn new(argv: Vec<OsString>) -> Self {
         let mut argv = argv.into_iter();
         let called = argv.next().unwrap_or_else(|| "bwz".into());
+        let stands_for = meaning(&called);
+        let mut arguments = counts_of_ends(argv.collect());
+        let first = stands_for.first().copied().map(OsStr::new);
+        if first.or(arguments.first().map(OsString::as_os_str)) == Some(OsStr::new("grep")) {
+            arguments = numbers_of_context(arguments);
+        }
         Words {
-            stands_for: meaning(&called),
-            arguments: counts_of_ends(argv.collect()),
+            stands_for,
+            arguments,
         }
     }
 
@@ -56,6 +62,53 @@ fn counts_of_ends(mut arguments: Vec<OsString>) -> Vec<OsString> {
         }
     }
     arguments
+}
+
+/// Writes numbers among the flags of grep, as in `-3` or `-n3`, as `-C3`.
+fn numbers_of_context(arguments: Vec<OsString>) -> Vec<OsString> {
+    let cli = Cli::command();
+    let grep = cli
+        .find_subcommand("grep")
+        .expect("it is a command");
+    let takes_value = |is_it: &dyn Fn(&Arg) -> bool| {
+        let argument = grep
+            .get_arguments()
+            .find(|argument| is_it(argument));
+        argument.is_some_and(|of| of.get_action().takes_values() && !of.is_require_equals_set())
+    };
+    let mut words = Vec::with_capacity(arguments.len());
+    let mut arguments = arguments.into_iter();
+    while let Some(word) = arguments.next() {
+        let text = word.to_str().unwrap_or_default();
+        let mut value_follows = false;
+        if text == "--" {
+            words.push(word);
+            break;
+        }
+        if let Some(long) = text.strip_prefix("--") {
+            value_follows = takes_value(&|argument| argument.get_long() == Some(long));
+            words.push(word);
+        } else if let Some(flags) = text.strip_prefix('-') {
+            let with_value = flags.find(|flag| takes_value(&|of| of.get_short() == Some(flag)));
+            let (flags, value) = flags.split_at(with_value.unwrap_or(flags.len()));
+            value_follows = value.chars().count() == 1;
+            let is_digit = |c: char| c.is_ascii_digit();
+            if flags.contains(is_digit) {
+                let number: String = flags.matches(is_digit).collect();
+                words.push(format!("-{}C{number}", flags.replace(is_digit, "")).into());
+                words.extend((!value.is_empty()).then(|| format!("-{value}").into()));
+            } else {
+                words.push(word);
+            }
+        } else {
+            words.push(word);
+        }
+        if value_follows {
+            words.extend(arguments.next());
+        }
+    }
+    words.extend(arguments);
+    words
 }
 
 /// The options that `BWZ_OPT` may hold, by their ids.
@@ -244,6 +297,31 @@ mod tests {
         assert_eq!(words(&["bwzgrep", "x"], &[]), ["bwz", "grep", "x"]);
         assert_eq!(words(&["bwzdiff", "-u"], &[]), ["bwz", "diff", "-u"]);
         assert_eq!(words(&["bwz", "cat", "x"], &[]), ["bwz", "cat", "x"]);
+    }
+
+    #[test]
+    fn numbers_of_grep_are_context() {
+        for (given, wanted) in [
+            ("grep -3 x", "grep -C3 x"),
+            ("grep -n3i x -12", "grep -niC3 x -C12"),
+            ("grep -1n2 x", "grep -nC12 x"),
+            ("grep -3A 2 x", "grep -C3 -A 2 x"),
+            ("grep -A2 -e -3 x", "grep -A2 -e -3 x"),
+            (
+                "grep --regexp -3 --color -4",
+                "grep --regexp -3 --color -C4",
+            ),
+            ("grep -- -3 -4", "grep -- -3 -4"),
+            ("cat -3", "cat -3"),
+        ] {
+            let argv = ["bwz"].into_iter().chain(given.split(' '));
+            let words = Words::new(argv.map(OsString::from).collect()).with(Vec::new());
+            let wanted: Vec<&str> = ["bwz"]
+                .into_iter()
+                .chain(wanted.split(' '))
+                .collect();
+            assert_eq!(words, wanted);
+        }
     }
 
     #[test]

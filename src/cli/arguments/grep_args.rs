@@ -1,6 +1,7 @@
 //! The arguments of `grep`. Their names and meanings are those of GNU grep; the few that only
 //! ripgrep has are as there.
 
+use crate::cli::arguments::name_rules::NameRules;
 use crate::cli::arguments::shared_args::{Resources, Talk};
 use clap::{ArgAction, Args, ValueEnum};
 use std::ffi::OsString;
@@ -32,7 +33,7 @@ pub(crate) struct GrepArgs {
 }
 
 /// The patterns and their meaning.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Patterns")]
 pub(crate) struct PatternArgs {
     /// Search for PATTERN; may be given several times. A line matches if any of the patterns does.
@@ -135,6 +136,10 @@ pub(crate) struct ShowArgs {
     /// The name to print for standard input
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub label: Option<OsString>,
+    /// Print a tab before each line that has a name or a number before it, and numbers in columns,
+    /// so that tabs in lines are as wide as they were meant
+    #[arg(short = 'T', long)]
+    pub initial_tab: bool,
     /// Print a zero byte after each file name
     #[arg(short = 'Z', long)]
     pub null: bool,
@@ -165,7 +170,7 @@ pub(crate) struct ContextArgs {
     /// Print N lines before each selected line too
     #[arg(short = 'B', long, value_name = "N")]
     pub before_context: Option<u64>,
-    /// Print N lines before and after each selected line too
+    /// Print N lines before and after each selected line too; also -NUM, as in -3
     #[arg(short = 'C', long, value_name = "N")]
     pub context: Option<u64>,
 }
@@ -196,6 +201,11 @@ pub(crate) struct InputArgs {
     /// Search the bytes of tar archives as one text, and not the files in them
     #[arg(long, conflicts_with = "member")]
     pub no_members: bool,
+    #[command(flatten)]
+    pub names: NameRules,
+    /// With -r: go at most N levels down; 1 is the files of the directory itself
+    #[arg(long, value_name = "N")]
+    pub max_depth: Option<usize>,
     /// Search binary files, which have zero bytes, as if they were text
     #[arg(short = 'a', long)]
     pub text: bool,

@@ -24,6 +24,9 @@ Expressions are those of the Rust crate regex and of ripgrep: extended ones with
 The first alternative that matches counts, as in Perl (GNU grep takes the longest). Letters are \
 those of Unicode; classes in brackets such as [[:upper:]] are of ASCII.
 
+Colours are those of GREP_COLORS, as in GNU grep: ms=, mc=, mt=, sl=, cx=, fn=, ln=, bn=, se=, rv \
+and ne, separated by colons. GREP_COLOR, which GNU grep calls obsolete, is not read.
+
 Output is as that of GNU grep. Differences: -o and colours follow the rule for alternatives above; \
 only a zero byte makes a file binary, not bytes that are not UTF-8; the message that a binary file \
 matches begins with bwz:. --json, --count-matches, -S and -g are as in ripgrep, without its rules \

@@ -9,6 +9,7 @@
 //! | `content_args` | what a compressed file says about its content |
 //! | `part_args` | cat, head, tail |
 //! | `grep_args`, `grep_help` | grep, and the end of its help |
+//! | `name_rules` | --include and --exclude of grep |
 //! | `search_args` | count, locate, extract |
 //! | `search_help` | the end of the help of the searches |
 //! | `overlap_args` | overlap |
@@ -30,6 +31,7 @@ pub(crate) mod foreign_flags;
 pub(crate) mod grep_args;
 pub(crate) mod grep_help;
 pub(crate) mod man_and_completions;
+pub(crate) mod name_rules;
 pub(crate) mod overlap_args;
 pub(crate) mod part_args;
 pub(crate) mod repeats_args;

@@ -43,6 +43,10 @@ pub(crate) struct SearchArgs {
     /// Find matches that differ from the pattern in up to N bytes too, 0 or 1
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=1))]
     pub max_mismatches: u8,
+    /// Find letters in either case: those of ASCII, as `grep -i --no-unicode` does. Files that are
+    /// searched by sequence need no -i
+    #[arg(short, long, conflicts_with_all = ["hex", "case"])]
+    pub ignore_case: bool,
     /// In files that are searched by sequence, distinguish small letters from capital ones
     #[arg(long)]
     pub case: bool,
@@ -61,9 +65,19 @@ pub(crate) struct SearchArgs {
     /// Decode and check each block, its index included, as -t does, before any of it is used
     #[arg(long)]
     pub verify: bool,
-    /// Search the .bwz files of directories
+    /// Search the .bwz files of directories. Other files in them are passed over
     #[arg(short, long)]
     pub recursive: bool,
+    /// With -r: search the files that match GLOB alone; a GLOB that begins with ! leaves files and
+    /// directories out. The last GLOB that matches a file counts
+    #[arg(
+        short,
+        long,
+        value_name = "GLOB",
+        requires = "recursive",
+        allow_hyphen_values = true
+    )]
+    pub glob: Vec<String>,
     #[command(flatten)]
     pub resources: Resources,
     #[command(flatten)]
@@ -71,10 +85,29 @@ pub(crate) struct SearchArgs {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct CountArgs {
+    #[command(flatten)]
+    pub search: SearchArgs,
+    /// Count the lines that hold each pattern, as `grep -c -F` does. A line counts once, however
+    /// often the pattern is in it
+    #[arg(
+        long = "lines",
+        conflicts_with_all = ["fasta", "revcomp", "max_mismatches", "case", "iupac", "strict_letters"]
+    )]
+    pub counts_lines: bool,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct LocateArgs {
     #[command(flatten)]
     pub search: SearchArgs,
-    /// Locate the first N occurrences of each pattern in each file
+    /// Locate the first occurrence of each pattern in each file, as --limit 1 does
+    #[arg(long, conflicts_with_all = ["limit", "last"])]
+    pub first: bool,
+    /// Locate the last occurrence of each pattern in each file
+    #[arg(long, conflicts_with_all = ["limit", "sam"])]
+    pub last: bool,
+    /// Locate the first N occurrences of each pattern in each file, by position
     #[arg(long, value_name = "N", default_value_t = usize::MAX, hide_default_value = true)]
     pub limit: usize,
     /// Print N bytes on either side of each match too

@@ -1,5 +1,16 @@
 //! The text at the end of the help of the commands that search.
 
+macro_rules! by_bytes {
+    () => {
+        "\
+By bytes: a pattern is a string of bytes, and is found at all positions, those that overlap \
+included. `bwz grep` is the command for lines and for regular expressions. With an index (bwz \
+--index), only the parts of the file are read that the answer needs.
+
+"
+    };
+}
+
 macro_rules! by_sequence {
     () => {
         "\
@@ -51,9 +62,29 @@ a pipe, names are unchanged.
     search_checks!()
 );
 
-pub(crate) const COUNT_HELP: &str = concat!(by_sequence!(), search_checks!());
+pub(crate) const COUNT_HELP: &str = concat!(
+    by_bytes!(),
+    "\
+Lines: --lines searches for each pattern in turn, as `bwz grep -c -F` does: by the index if that \
+costs less, and else by decoding the file. Its lines are those of the raw file, also of FASTA and \
+FASTQ. A pattern with a line feed is in no line.
+
+",
+    by_sequence!(),
+    search_checks!()
+);
 
 pub(crate) const LOCATE_HELP: &str = concat!(
+    by_bytes!(),
+    "\
+Limits: --limit N, --first and --last choose by position. Blocks are in order, so that these \
+occurrences are looked for in the first blocks, or in the last one, that have the pattern. In such \
+a block all occurrences of the pattern are located, or the block is decoded if that costs less. \
+--limit and --first end with the block in which all patterns have their occurrences, unless the \
+output has counts (--json, --sam). --last counts the pattern in all blocks first: with an index \
+this costs little; without one, all blocks are decoded.
+
+",
     by_sequence!(),
     "\
 Lines: file, pattern, strand (with --revcomp), offset in the raw file, position as \

@@ -385,6 +385,10 @@ fn outcome(mode: Mode, summary: &Summary, took: Duration) -> String {
     let seconds = took.as_secs_f64();
     let speed = raw_size as f64 / 1e6 / seconds.max(1e-9);
     let sizes = format!("{} -> {}", human(from), human(to));
-    let index = index_text(&summary.indexed);
+    let mut index = index_text(&summary.indexed);
+    if summary.indexed.size > 0 {
+        let share = 100.0 * summary.indexed.size as f64 / coded_size as f64;
+        index.push_str(&format!(", {share:.1} % of the compressed file"));
+    }
     format!("{ok}{sizes}, ratio {ratio}, {seconds:.2} s, {speed:.1} MB/s, {index}")
 }

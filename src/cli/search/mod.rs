@@ -8,6 +8,8 @@
 //! | file | job |
 //! |---|---|
 //! | `count_locate` | the commands count and locate |
+//! | `file_counts` | both in one file |
+//! | `batch_search` | batches of patterns searched in a file |
 //! | `extract_command` | the command extract |
 //! | `extract_regions` | extract of regions of records |
 //! | `record_regions` | regions as people type them |
@@ -26,13 +28,16 @@
 //! | `match_printer` | printing them in order |
 //! | `sam_lines` | lines of SAM |
 //! | `mate_pairs` | two mates in SAM |
+//! | `path_globs` | globs that choose files of directories |
 //! | `unique_names` | names that must be unique in an output |
 //! | `grep` | the command grep: lines that match expressions |
 
 pub(crate) mod ambiguity_codes;
+mod batch_search;
 pub(crate) mod count_locate;
 pub(crate) mod extract_command;
 pub(crate) mod extract_regions;
+mod file_counts;
 pub(crate) mod grep;
 pub(crate) mod match_lines;
 mod match_pieces;
@@ -41,6 +46,7 @@ pub(crate) mod mate_pairs;
 pub(crate) mod meant_expressions;
 pub(crate) mod odd_patterns;
 pub(crate) mod paired_reads;
+pub(crate) mod path_globs;
 pub(crate) mod pattern_batch;
 pub(crate) mod pattern_chunks;
 pub(crate) mod pattern_file;

@@ -71,7 +71,7 @@ pub(crate) fn code(
         .map(|step| &step.side[..])
         .collect::<Vec<_>>()
         .concat();
-    let (payload, front_size) = BwtPayload {
+    let (payload, sizes) = BwtPayload {
         filters: FilterList::of(&filtered.steps),
         raw_sizes,
         index,
@@ -115,10 +115,11 @@ pub(crate) fn code(
         payload,
         sequences,
         front_size: if has_index {
-            (BlockHeader::SIZE + front_size) as u64
+            (BlockHeader::SIZE + sizes.front) as u64
         } else {
             0
         },
+        index_size: if has_index { sizes.index as u64 } else { 0 },
         line_feeds,
         needed: NEEDED,
         number: place.number,

@@ -63,6 +63,8 @@ pub(crate) struct Bounds {
 pub(crate) struct ContextLines {
     size: ContextSize,
     terminator: u8,
+    /// Lines of other files were printed before, which the first line of this one does not follow.
+    follows_others: bool,
     /// Number of lines that still belong to the context of the last selected line.
     owed: u64,
     /// End of the last printed line, if any was printed.
@@ -83,9 +85,11 @@ struct Cursor {
 }
 
 impl ContextLines {
-    pub(crate) fn new(size: ContextSize, terminator: u8) -> Self {
+    /// Starts a file. `follows_others` tells that lines of other files were printed before.
+    pub(crate) fn new(size: ContextSize, terminator: u8, follows_others: bool) -> Self {
         ContextLines {
             size,
+            follows_others,
             terminator,
             owed: 0,
             printed_to: None,
@@ -93,6 +97,11 @@ impl ContextLines {
             end: 0,
             next_line: 1,
         }
+    }
+
+    /// Returns true if any line was printed, of this file or of others.
+    pub(crate) fn has_printed(&self) -> bool {
+        self.follows_others || self.printed_to.is_some()
     }
 
     /// Returns true if lines after the last selected one are still to be printed.
@@ -241,7 +250,9 @@ impl ContextLines {
     }
 
     fn mark_gap(&self, offset: u64, taker: &mut dyn LineTaker) -> io::Result<()> {
-        let is_gap = self.printed_to.is_some_and(|end| end != offset);
+        let is_gap = self
+            .printed_to
+            .map_or(self.follows_others, |end| end != offset);
         match is_gap && self.size.is_asked_for() {
             true => taker.gap(),
             false => Ok(()),

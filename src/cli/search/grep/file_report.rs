@@ -64,6 +64,8 @@ pub(crate) struct FileReport<'r> {
     binary_from: Option<u64>,
     /// A line of the binary part is selected.
     binary_matches: bool,
+    /// Minimum number of digits of a number before a line.
+    number_width: usize,
     stats: JsonStats,
     has_begun: bool,
     is_done: bool,
@@ -92,7 +94,7 @@ impl<'r> FileReport<'r> {
             (name, _) => name.bytes(),
         };
         FileReport {
-            context: ContextLines::new(plan.context, plan.form.terminator),
+            context: ContextLines::new(plan.context, plan.form.terminator, out.has_lines),
             plan,
             scanner,
             name: name.to_vec(),
@@ -102,6 +104,7 @@ impl<'r> FileReport<'r> {
             zero: None,
             binary_from: None,
             binary_matches: false,
+            number_width: 0,
             stats: JsonStats::default(),
             has_begun: false,
             is_done: false,
@@ -117,6 +120,25 @@ impl<'r> FileReport<'r> {
     pub(crate) fn take_numbers(&mut self, selected: u64, matches: u64) {
         self.selected += selected;
         self.matches += matches;
+    }
+
+    /// True if numbers are printed in columns, whose width the size of the text gives.
+    pub(crate) fn has_columns(&self) -> bool {
+        self.plan.form.initial_tab
+    }
+
+    /// Sets the width of columns for a text of this size. A text of unknown size gets the width of
+    /// the largest number, as in GNU grep.
+    pub(crate) fn set_columns(&mut self, size: Option<u64>) {
+        let largest = size.map_or(i64::MAX as u64, |size| {
+            size.saturating_add(self.plan.form.line_number.into())
+        });
+        self.number_width = largest.to_string().len();
+    }
+
+    /// Number of lines that were selected.
+    pub(crate) fn selected(&self) -> u64 {
+        self.selected
     }
 
     /// States the number of bytes that were searched, if all were.
@@ -201,6 +223,7 @@ impl<'r> FileReport<'r> {
                 lines = LinePrinter {
                     form: &self.plan.form,
                     name: &self.name,
+                    number_width: self.number_width,
                     scanner: self.scanner,
                     out: self.out,
                 };
@@ -220,9 +243,11 @@ impl<'r> FileReport<'r> {
     /// Completes the report.
     pub(crate) fn finish(mut self) -> io::Result<FileOutcome> {
         let found = self.selected > 0;
+        self.out.has_lines = self.context.has_printed();
         let mut printer = LinePrinter {
             form: &self.plan.form,
             name: &self.name,
+            number_width: 0,
             scanner: self.scanner,
             out: self.out,
         };

@@ -3,25 +3,23 @@
 //! | | call | job |
 //! |--:|---|---|
 //! | 1 | [`run`] | reads the patterns, goes through the files |
-//! | 2 | `Grep::file` | opens a file, chooses how it is searched |
-//! | 3 | `TextSearch` (`text_search`) | cuts a text into parts, scans and reports them |
+//! | 2 | `Grep::file` | opens a file |
+//! | 3 | `SourceSearch::all` (`source_search`) | asks the index, or reads the text |
+//! | 4 | `TextSearch` (`text_search`) | cuts a text into parts, scans and reports them |
 
 use crate::cli::arguments::grep_args::{BinaryFiles, GrepArgs, ShowArgs, When};
 use crate::cli::arguments::shared_args::Talk;
-use crate::cli::arguments::size;
-use crate::cli::files::content::Content;
-use crate::cli::files::foreign_input::ForeignInput;
-use crate::cli::files::input::{InputSource, OpenInput, is_same};
+use crate::cli::files::input::{OpenInput, is_same};
 use crate::cli::files::input_name::Name;
-use crate::cli::files::stoppable_input::Stop;
 use crate::cli::report::console::{self, Activity};
 use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
 use crate::cli::search::grep::context_lines::ContextSize;
 use crate::cli::search::grep::file_report::{FileOutcome, FileReport, ReportPlan, Show};
+use crate::cli::search::grep::grep_colors::GrepColors;
 use crate::cli::search::grep::grep_output::GrepOutput;
 use crate::cli::search::grep::grep_patterns::{self, GrepPatterns};
-use crate::cli::search::grep::indexed_search::{self, IndexedAnswer, IndexedSearch};
+use crate::cli::search::grep::indexed_search::IndexedSearch;
 use crate::cli::search::grep::json_messages::{self, JsonStats};
 use crate::cli::search::grep::line_printer::LineForm;
 use crate::cli::search::grep::line_scan::{LineScanner, Wanted};
@@ -29,10 +27,10 @@ use crate::cli::search::grep::member_search::{self, SearchedMembers};
 use crate::cli::search::grep::required_literals::{self, Reading};
 use crate::cli::search::grep::scan_queue::ScanQueue;
 use crate::cli::search::grep::searched_files;
+use crate::cli::search::grep::source_search::SourceSearch;
 use crate::cli::search::grep::text_search::TextSearch;
-use bwz::{Archive, Error, Options, Result};
+use bwz::{Error, Options, Result};
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use std::fs::File;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -115,7 +113,8 @@ fn plan(args: &GrepArgs, files: &[PathBuf], is_terminal: bool) -> ReportPlan {
             byte_offset: show.byte_offset,
             only_matching: show.only_matching,
             null: show.null,
-            color,
+            colors: color.then(GrepColors::of_environment),
+            initial_tab: show.initial_tab,
             line_buffered: show.line_buffered || is_terminal,
             inverted: args.pattern.invert_match,
             terminator: if args.pattern.null_data { 0 } else { b'\n' },
@@ -156,7 +155,7 @@ fn wanted(args: &GrepArgs, plan: &ReportPlan) -> Wanted {
     let counts_matches = plan.show == Show::CountMatches;
     let is_limited = plan.max_count < u64::MAX;
     let marks_matches = match plan.show {
-        Show::Lines => form.only_matching || form.color,
+        Show::Lines => form.only_matching || form.colors.is_some(),
         Show::Json => true,
         _ => counts_matches && is_limited,
     };
@@ -279,6 +278,9 @@ impl Grep<'_> {
             let started = Instant::now();
             let name = member_search::name_in(archive, member);
             let mut report = FileReport::new(&plan, &self.scanner, &name, None, &mut self.out);
+            if report.has_columns() {
+                report.set_columns(Some(member.size));
+            }
             match text {
                 None => report.searched(member.size),
                 Some(text) => {
@@ -363,80 +365,5 @@ fn longest_line(args: &GrepArgs) -> u64 {
     match args.resources.memory {
         0 => u64::MAX,
         memory => memory,
-    }
-}
-
-/// The search of one source.
-struct SourceSearch<'s, 'r> {
-    queue: &'s mut ScanQueue,
-    report: &'s mut FileReport<'r>,
-    options: Options,
-    threads: usize,
-    indexed: Option<&'s IndexedSearch>,
-    name: &'s Name,
-    talk: Talk,
-    /// Maximum number of bytes of a line.
-    longest_line: u64,
-}
-
-impl SourceSearch<'_, '_> {
-    /// Searches by an index. Returns false if the text is to be scanned.
-    fn by_index(&mut self, indexed: &IndexedSearch, mut archive: Archive<File>) -> Result<bool> {
-        let started = Instant::now();
-        let is_answered = match indexed.ask(&mut archive)? {
-            IndexedAnswer::Scan => false,
-            IndexedAnswer::Numbers { selected, matches } => {
-                self.report.take_numbers(selected, matches);
-                true
-            }
-            IndexedAnswer::Regions(regions) => {
-                let mut search = TextSearch::new(self.queue, self.report, self.longest_line, false);
-                indexed_search::scan_regions(&mut archive, regions, &mut search)?;
-                self.report.searched(archive.raw_size());
-                true
-            }
-        };
-        let next = if is_answered { "" } else { ", then scanned" };
-        self.talk.report(
-            self.name,
-            format_args!(
-                "by its index: {}, {:.3} s{next}",
-                size::read_cost(archive.search_cost()),
-                started.elapsed().as_secs_f64()
-            ),
-        );
-        Ok(is_answered)
-    }
-
-    fn all(mut self, source: InputSource, stop: Option<Stop>) -> Result<()> {
-        let (content, mut input) = Content::sniff(source)?;
-        let is_live = matches!(content, Content::Plain) && stop.is_some();
-        if let (Content::Bwz, Some(indexed), Name::File(path)) = (&content, self.indexed, self.name)
-            && stop.is_none()
-            && let Some(archive) = indexed.open(File::open(path)?, &self.options)
-            && self.by_index(indexed, archive)?
-        {
-            return Ok(());
-        }
-        if matches!(content, Content::Bwz) {
-            input.get_mut().1.read_beside(self.threads);
-        }
-        let mut search = TextSearch::new(self.queue, self.report, self.longest_line, is_live);
-        match content {
-            Content::Plain => search.read_from(input)?,
-            Content::Foreign(format) => {
-                let foreign = ForeignInput::open(input, format)?;
-                let state = foreign.state();
-                search
-                    .read_from(foreign)
-                    .map_err(|e| state.explain(e.into()))?;
-            }
-            Content::Bwz => match bwz::decompress(input, &mut search, &self.options) {
-                Ok(_) => search.finish()?,
-                Err(_) if search.is_done() => {}
-                Err(e) => return Err(e),
-            },
-        }
-        Ok(())
     }
 }

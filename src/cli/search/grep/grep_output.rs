@@ -14,6 +14,8 @@ pub(crate) struct GrepOutput {
     is_terminal: bool,
     metadata: Metadata,
     failed: bool,
+    /// Lines of some file were written.
+    pub has_lines: bool,
 }
 
 impl GrepOutput {
@@ -25,6 +27,7 @@ impl GrepOutput {
             metadata: file.metadata()?,
             out: BufWriter::with_capacity(BUFFER, file),
             failed: false,
+            has_lines: false,
         })
     }
 

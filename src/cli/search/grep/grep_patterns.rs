@@ -18,6 +18,18 @@ pub(crate) struct GrepPatterns {
     pub files: Vec<PathBuf>,
 }
 
+impl GrepPatterns {
+    /// A string as the only pattern.
+    pub(crate) fn of_string(string: &[u8]) -> Self {
+        let text = str::from_utf8(string);
+        GrepPatterns {
+            all: vec![text.map_or_else(|_| expression(string, true), String::from)],
+            fixed: text.is_ok(),
+            files: Vec::new(),
+        }
+    }
+}
+
 /// Reads the patterns of the arguments.
 pub(crate) fn gather(args: &GrepArgs) -> Result<GrepPatterns> {
     let pattern = &args.pattern;

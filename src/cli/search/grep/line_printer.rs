@@ -2,6 +2,7 @@
 //! are wanted, and `--` where lines are left out.
 
 use crate::cli::search::grep::context_lines::{Line, LineTaker};
+use crate::cli::search::grep::grep_colors::GrepColors;
 use crate::cli::search::grep::line_scan::LineScanner;
 use std::io::{self, Write};
 use std::ops::Range;
@@ -15,24 +16,23 @@ pub(crate) struct LineForm {
     pub only_matching: bool,
     /// A zero byte follows the names of files.
     pub null: bool,
-    pub color: bool,
+    /// The colours, if there are to be any.
+    pub colors: Option<GrepColors>,
+    /// A tab precedes the text of lines, and numbers stand in columns.
+    pub initial_tab: bool,
     pub line_buffered: bool,
     /// The selected lines are those that do not match, so that the others may have matches.
     pub inverted: bool,
     pub terminator: u8,
 }
 
-/// A colour of GNU grep: the number of its escape sequence.
-const FILENAME: &[u8] = b"35";
-const NUMBER: &[u8] = b"32";
-const SEPARATOR: &[u8] = b"36";
-const MATCH: &[u8] = b"01;31";
-
 /// A printer of the lines of one file.
 pub(crate) struct LinePrinter<'p> {
     pub form: &'p LineForm,
     /// The name of the file.
     pub name: &'p [u8],
+    /// Minimum number of digits of a number before a line.
+    pub number_width: usize,
     /// Finds the matches in context, for their colour.
     pub scanner: &'p LineScanner,
     pub out: &'p mut dyn Write,
@@ -43,7 +43,7 @@ impl LineTaker for LinePrinter<'_> {
         if self.form.only_matching {
             return self.matches_alone(line);
         }
-        self.line(line, b":", line.matches)
+        self.line(line, true, line.matches)
     }
 
     fn context(&mut self, line: &Line) -> io::Result<()> {
@@ -51,15 +51,15 @@ impl LineTaker for LinePrinter<'_> {
             return Ok(());
         }
         let mut matches = Vec::new();
-        if self.form.color && self.form.inverted {
+        if self.form.colors.is_some() && self.form.inverted {
             self.scanner
                 .push_matches(line.bytes, &(0..line.bytes.len()), &mut matches);
         }
-        self.line(line, b"-", &matches)
+        self.line(line, false, &matches)
     }
 
     fn gap(&mut self) -> io::Result<()> {
-        self.colored(SEPARATOR, b"--")?;
+        self.colored(|colors| &colors.separator, b"--")?;
         self.out.write_all(b"\n")
     }
 }
@@ -67,7 +67,7 @@ impl LineTaker for LinePrinter<'_> {
 impl LinePrinter<'_> {
     /// Prints the name of the file on its own.
     pub(crate) fn name_alone(&mut self) -> io::Result<()> {
-        self.colored(FILENAME, self.name)?;
+        self.colored(|colors| &colors.filename, self.name)?;
         let end = if self.form.null { 0 } else { b'\n' };
         self.out.write_all(&[end])
     }
@@ -78,20 +78,56 @@ impl LinePrinter<'_> {
         writeln!(self.out, "{count}")
     }
 
-    fn line(&mut self, line: &Line, separator: &[u8], matches: &[Range<usize>]) -> io::Result<()> {
-        self.prefix(line.number, line.offset, separator)?;
+    fn line(&mut self, line: &Line, is_selected: bool, matches: &[Range<usize>]) -> io::Result<()> {
+        let separator = if is_selected { b":" } else { b"-" };
         let text = self.scanner.unterminated(line.bytes);
+        self.prefix(line.number, line.offset, separator, text.len())?;
+        let form = self.form;
+        match &form.colors {
+            Some(colors) => self.colored_text(colors, line, is_selected, matches)?,
+            None => self.out.write_all(text)?,
+        }
+        self.end_line()
+    }
+
+    /// Prints a text with its colour and those of its matches. As in GNU grep, a carriage return at
+    /// the end has none.
+    fn colored_text(
+        &mut self,
+        colors: &GrepColors,
+        line: &Line,
+        is_selected: bool,
+        matches: &[Range<usize>],
+    ) -> io::Result<()> {
+        let text = self.scanner.unterminated(line.bytes);
+        let of_match = match is_selected {
+            true => &colors.selected_match,
+            false => &colors.context_match,
+        };
+        let of_line = match is_selected != (self.form.inverted && colors.swapped) {
+            true => &colors.selected_line,
+            false => &colors.context_line,
+        };
         let mut at = 0;
-        if self.form.color {
+        if !of_match.is_empty() {
             for found in matches.iter().filter(|found| !found.is_empty()) {
                 let range = found.start - line.start..found.end - line.start;
+                self.start_color(colors, of_line)?;
                 self.out.write_all(&text[at..range.start])?;
-                self.colored(MATCH, &text[range.clone()])?;
+                self.start_color(colors, of_match)?;
+                self.out.write_all(&text[range.clone()])?;
+                self.end_color(colors, of_match)?;
                 at = range.end;
             }
         }
-        self.out.write_all(&text[at..])?;
-        self.end_line()
+        let rest = &text[at..];
+        let tail = rest.strip_suffix(b"\r").unwrap_or(rest);
+        if !tail.is_empty() {
+            self.start_color(colors, of_line)?;
+            self.out.write_all(tail)?;
+            self.end_color(colors, of_line)?;
+        }
+        self.out.write_all(&rest[tail.len()..])
     }
 
     fn matches_alone(&mut self, line: &Line) -> io::Result<()> {
@@ -101,34 +137,54 @@ impl LinePrinter<'_> {
             .filter(|found| !found.is_empty())
         {
             let range = found.start - line.start..found.end - line.start;
-            self.prefix(line.number, line.offset + range.start as u64, b":")?;
-            self.colored(MATCH, &line.bytes[range])?;
+            let offset = line.offset + range.start as u64;
+            self.prefix(line.number, offset, b":", range.len())?;
+            self.colored(|colors| &colors.selected_match, &line.bytes[range])?;
             self.end_line()?;
         }
         Ok(())
     }
 
-    fn prefix(&mut self, number: u64, offset: u64, separator: &[u8]) -> io::Result<()> {
+    /// Prints name and numbers before a text of `size` bytes.
+    fn prefix(
+        &mut self,
+        number: u64,
+        offset: u64,
+        separator: &[u8],
+        size: usize,
+    ) -> io::Result<()> {
+        let form = self.form;
+        let width = self.number_width;
         self.filename(separator)?;
-        let numbers = [
-            self.form.line_number.then_some(number),
-            self.form.byte_offset.then_some(offset),
-        ];
-        for number in numbers.into_iter().flatten() {
-            self.colored(NUMBER, number.to_string().as_bytes())?;
-            self.colored(SEPARATOR, separator)?;
+        if form.line_number {
+            self.colored(
+                |colors| &colors.line_number,
+                format!("{number:width$}").as_bytes(),
+            )?;
+            self.colored(|colors| &colors.separator, separator)?;
         }
-        Ok(())
+        if form.byte_offset {
+            self.colored(
+                |colors| &colors.byte_offset,
+                format!("{offset:width$}").as_bytes(),
+            )?;
+            self.colored(|colors| &colors.separator, separator)?;
+        }
+        let has_prefix = form.with_filename || form.line_number || form.byte_offset;
+        match form.initial_tab && has_prefix && size > 0 {
+            true => self.out.write_all(b"\t"),
+            false => Ok(()),
+        }
     }
 
     fn filename(&mut self, separator: &[u8]) -> io::Result<()> {
         if !self.form.with_filename {
             return Ok(());
         }
-        self.colored(FILENAME, self.name)?;
+        self.colored(|colors| &colors.filename, self.name)?;
         match self.form.null {
             true => self.out.write_all(&[0]),
-            false => self.colored(SEPARATOR, separator),
+            false => self.colored(|colors| &colors.separator, separator),
         }
     }
 
@@ -140,13 +196,32 @@ impl LinePrinter<'_> {
         }
     }
 
-    fn colored(&mut self, color: &[u8], text: &[u8]) -> io::Result<()> {
-        if !self.form.color {
+    /// Prints a text in one of the colours, if there are any.
+    fn colored(&mut self, choose: fn(&GrepColors) -> &Vec<u8>, text: &[u8]) -> io::Result<()> {
+        let form = self.form;
+        let Some(colors) = &form.colors else {
             return self.out.write_all(text);
+        };
+        let color = choose(colors);
+        self.start_color(colors, color)?;
+        self.out.write_all(text)?;
+        self.end_color(colors, color)
+    }
+
+    fn start_color(&mut self, colors: &GrepColors, color: &[u8]) -> io::Result<()> {
+        if color.is_empty() {
+            return Ok(());
         }
-        for piece in [b"\x1b[", color, b"m\x1b[K", text, b"\x1b[m\x1b[K"] {
-            self.out.write_all(piece)?;
+        let end: &[u8] = if colors.clears { b"m\x1b[K" } else { b"m" };
+        self.out
+            .write_all(&[b"\x1b[", color, end].concat())
+    }
+
+    fn end_color(&mut self, colors: &GrepColors, color: &[u8]) -> io::Result<()> {
+        match (color.is_empty(), colors.clears) {
+            (true, _) => Ok(()),
+            (false, true) => self.out.write_all(b"\x1b[m\x1b[K"),
+            (false, false) => self.out.write_all(b"\x1b[m"),
         }
-        Ok(())
     }
 }

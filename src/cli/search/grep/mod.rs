@@ -35,24 +35,30 @@
 //! | `indexed_search` | the search of a file by its index |
 //! | `member_search` | the files in a tar archive |
 //! | `text_search` | a text from front to end: cut, scanned, reported |
+//! | `source_search` | a file or a pipe: asked by its index, or scanned |
+//! | `line_counter` | counts of lines that hold a string, for `bwz count` |
 //! | `file_report` | the report on a file: lines, numbers or its name |
 //! | `context_lines` | selected lines and those around them, in order |
 //! | `line_printer` | lines as GNU grep prints them |
+//! | `grep_colors` | the colours of the output |
 //! | `json_messages` | lines as ripgrep's JSON |
 //! | `grep_output` | standard output |
 
 mod context_lines;
 mod file_report;
+mod grep_colors;
 pub(crate) mod grep_command;
 mod grep_output;
 mod grep_patterns;
 mod indexed_search;
 mod json_messages;
+pub(crate) mod line_counter;
 mod line_printer;
 mod line_scan;
 mod member_search;
 mod required_literals;
 mod scan_queue;
 mod searched_files;
+mod source_search;
 mod text_part;
 mod text_search;

@@ -42,6 +42,8 @@ const SET: usize = 64;
 const LENGTH: usize = 100;
 /// Maximum number of sets, the most selective ones.
 const SETS: usize = 3;
+/// Number of sets that are collected before the most selective ones of them are chosen.
+const COLLECTED: usize = 32;
 
 /// Returns the literals of expressions of which one has to match.
 pub(crate) fn of(patterns: &[String], reading: Reading) -> RequiredLiterals {
@@ -56,8 +58,7 @@ pub(crate) fn of(patterns: &[String], reading: Reading) -> RequiredLiterals {
     let any = either(all);
     let are_matches = any.is_plain;
     let mut sets = any.into_sets();
-    sets.sort_by_key(|set| std::cmp::Reverse(selectivity(set)));
-    sets.truncate(SETS);
+    keep_best(&mut sets);
     RequiredLiterals {
         are_matches: are_matches && sets.len() == 1,
         sets,
@@ -124,6 +125,12 @@ fn selectivity(set: &LiteralSet) -> usize {
     let shortest = set.iter().map(Vec::len).min().unwrap_or(0);
     // Twice as many literals weigh as much as a byte less of the shortest.
     (shortest * 4).saturating_sub(set.len().ilog2() as usize * 2)
+}
+
+/// Keeps the most selective sets.
+fn keep_best(sets: &mut Vec<LiteralSet>) {
+    sets.sort_by_key(|set| std::cmp::Reverse(selectivity(set)));
+    sets.truncate(SETS);
 }
 
 fn strings(hir: &Hir) -> Strings {
@@ -215,6 +222,10 @@ fn joined(parts: impl Iterator<Item = Strings>) -> Strings {
                 all.required.extend(Some(ended).filter(is_useful));
             }
         }
+        // Nested repetitions, as in ((a.){99}){99}, would have a set for each time.
+        if all.required.len() > COLLECTED {
+            keep_best(&mut all.required);
+        }
     }
     if is_whole {
         all.exact = Some(run);
@@ -283,12 +294,17 @@ fn either(mut parts: Vec<Strings>) -> Strings {
 mod tests {
     use super::*;
 
+    const READING: Reading = Reading {
+        ignore_case: false,
+        unicode: true,
+        crlf: false,
+        fixed: false,
+    };
+
     fn sets(pattern: &str, ignore_case: bool) -> RequiredLiterals {
         let reading = Reading {
             ignore_case,
-            unicode: true,
-            crlf: false,
-            fixed: false,
+            ..READING
         };
         of(&[pattern.to_owned()], reading)
     }
@@ -323,6 +339,14 @@ mod tests {
         ] {
             assert_eq!(required(pattern), wanted, "{pattern}");
         }
+    }
+
+    #[test]
+    fn nested_repetitions_have_a_few_sets() {
+        let nested = "((((foo.b.){99}quux.){99}x.){99}y.){99}";
+        assert_eq!(required(nested), [["quux"], ["quux"], ["quux"]]);
+        let hir = parse(nested, READING).unwrap();
+        assert!(strings(&hir).required.len() <= COLLECTED);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The files that the arguments mean: those that are named, and with `-r` those in directories.
 
-use crate::cli::arguments::grep_args::{GrepArgs, InputArgs};
+use crate::cli::arguments::grep_args::GrepArgs;
 use crate::cli::files::input_name::Name;
+use crate::cli::search::path_globs;
 use bwz::{Error, Result};
-use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{DirEntry, WalkBuilder};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub(crate) fn each(
     mut work: impl FnMut(Name, Result<()>) -> bool,
 ) -> Result<()> {
     let here = PathBuf::from(".");
-    let overrides = overrides(&args.input)?;
+    let globs = path_globs::rules(&args.input.glob)?;
     if paths.is_empty() && !args.is_recursive() {
         work(Name::Stdin, Ok(()));
         return Ok(());
@@ -24,7 +24,14 @@ pub(crate) fn each(
     let is_here = paths.is_empty();
     let paths = if is_here { &[here] } else { paths };
     for path in paths {
-        if !args.is_recursive() || !path.is_dir() {
+        let names = &args.input.names;
+        let is_walked = args.is_recursive() && path.is_dir();
+        if is_walked && !is_here && names.skip_directory(path, true)
+            || !is_walked && *path != *"-" && names.skip_file(path, true)
+        {
+            continue;
+        }
+        if !is_walked {
             let is_empty = path.as_os_str().is_empty();
             let (name, given) = match is_empty {
                 true => (
@@ -41,8 +48,20 @@ pub(crate) fn each(
         let mut walk = WalkBuilder::new(path);
         walk.standard_filters(false)
             .follow_links(args.input.dereference_recursive)
-            .overrides(overrides.clone())
+            .overrides(globs.clone())
+            .max_depth(args.input.max_depth)
             .sort_by_file_name(|a, b| a.cmp(b));
+        let rules = names.clone();
+        walk.filter_entry(move |entry| {
+            let is_directory = entry
+                .file_type()
+                .is_some_and(|kind| kind.is_dir());
+            entry.depth() == 0
+                || !match is_directory {
+                    true => rules.skip_directory(entry.path(), false),
+                    false => rules.skip_file(entry.path(), false),
+                }
+        });
         for entry in walk.build() {
             let Some((name, found)) = file_of(entry, path) else {
                 continue;
@@ -97,16 +116,4 @@ fn shown(name: Name) -> Name {
         },
         name => name,
     }
-}
-
-fn overrides(args: &InputArgs) -> Result<Override> {
-    let mut builder = OverrideBuilder::new("");
-    for glob in &args.glob {
-        builder
-            .add(glob)
-            .map_err(|e| Error::Usage(format!("--glob: {e}").into()))?;
-    }
-    builder
-        .build()
-        .map_err(|e| Error::Usage(format!("--glob: {e}").into()))
 }
