@@ -15,7 +15,7 @@ use crate::coder;
 use crate::frame::StreamHasher;
 use crate::options::StreamCheck;
 use crate::options::events::{Listener, Step};
-pub(crate) use block_cut::{BlockCut, SequencesStart};
+pub(crate) use block_cut::{BlockCut, BlockEnd, SequencesStart};
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut, Read, Write};
 use std::iter;
@@ -281,7 +281,12 @@ impl<R: Read> RawBlocks<R> {
             return Ok((Raw::Run(run), start));
         }
         bytes.truncate(len);
-        let (rest, start) = self.cut.cut(&mut bytes, self.ended)?;
+        let end = if self.ended {
+            BlockEnd::Last
+        } else {
+            BlockEnd::Full
+        };
+        let (rest, start) = self.cut.cut(&mut bytes, end)?;
         self.begun = rest;
         Ok((Raw::Bytes(bytes), start))
     }

@@ -10,6 +10,7 @@ mod damage;
 mod devices;
 mod examples;
 mod find_lines;
+mod flushes;
 mod foreign;
 mod holes;
 mod lcp_devices;
