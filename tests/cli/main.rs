@@ -17,6 +17,7 @@ mod devices;
 mod draft_8;
 mod files;
 mod grep;
+mod growing;
 mod habits;
 mod indexed;
 mod limits;

@@ -15,6 +15,7 @@
 //! | `environment` | `BWZ_OPT` and argv\[0\] |
 //! | `foreign_flags` | flags of other compressors |
 //! | `size` | sizes as people type them |
+//! | `duration` | durations as people type them |
 //! | `span` | ranges of bytes and of lines |
 //! | `usage` | help, and complaints about arguments |
 //! | `man_and_completions` | man page, shell completions and the licenses |
@@ -23,6 +24,7 @@
 pub(crate) mod args;
 pub(crate) mod block_args;
 pub(crate) mod content_args;
+pub(crate) mod duration;
 pub(crate) mod environment;
 pub(crate) mod foreign_flags;
 pub(crate) mod grep_args;

@@ -58,6 +58,7 @@ fn check_reading(asked: &FileArgs, mode: Mode) -> Result<()> {
         (asked.index.index.is_some(), "--index"),
         (asked.index.sample_rate.is_some(), "--sample-rate"),
         (asked.split_at.is_some(), "--split-at"),
+        (asked.flush_every.is_some(), "--flush-every"),
         (asked.verify, "--verify"),
         (asked.no_verify, "--no-verify"),
         (asked.decompress_input, "--decompress-input"),

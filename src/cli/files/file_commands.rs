@@ -4,8 +4,9 @@
 use crate::cli::arguments::args::{FileArgs, IndexArgs, IndexOf, Mode};
 use crate::cli::arguments::size::{human, index_text, ratio_text};
 use crate::cli::files::file_checks;
+use crate::cli::files::flushed_stream;
 use crate::cli::files::foreign_input::ForeignInput;
-use crate::cli::files::input::{self, InputSource, OpenInput};
+use crate::cli::files::input::{self, About, InputSource, OpenInput};
 use crate::cli::files::input_name::Name;
 use crate::cli::files::known_formats::{self, Format};
 use crate::cli::files::list_command;
@@ -17,7 +18,7 @@ use crate::cli::report::console::Activity;
 use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
 use crate::cli::report::io_errors::strip_number;
-use crate::cli::report::progress_bar::Progress;
+use crate::cli::report::progress_bar::{CountedReads, Progress};
 use bwz::{Archive, Error, IndexedBlocks, MAGIC, Options, Result, Summary};
 use std::fs::{self, Metadata};
 use std::io::{self, Cursor, Read};
@@ -112,6 +113,7 @@ impl FileJob<'_> {
             about,
             stop,
         } = self.input(name, &destination)?;
+        self.check_flushes(&destination, &about)?;
         source.read_beside(self.args.resources.thread_count());
         let rules = Rules {
             force: self.args.force,
@@ -170,20 +172,46 @@ impl FileJob<'_> {
         OpenInput::open(name, force || makes_no_file)
     }
 
+    /// Refuses `--flush-every` for an input or output for which it would have no effect.
+    fn check_flushes(&self, destination: &Destination, about: &About) -> Result<()> {
+        if self.args.flush_every.is_none() {
+            return Ok(());
+        }
+        if *destination != Destination::Stdout {
+            return Err(Error::Usage(
+                "--flush-every writes to standard output, as in > FILE, since an output with a \
+                 name appears only when it is complete"
+                    .into(),
+            ));
+        }
+        if about.regular().is_some() {
+            return Err(Error::Usage(
+                "is a regular file, and does not come little by little: leave out --flush-every"
+                    .into(),
+            ));
+        }
+        Ok(())
+    }
+
     /// Compresses an input. With `--decompress-input`, compresses the content of an input that is
     /// compressed.
     fn compress(
         &self,
         name: &Name,
-        input: impl Read + Send,
+        input: CountedReads<&mut InputSource>,
         output: &mut Output,
         options: &Options,
     ) -> Result<Summary> {
         let FileArgs {
             index: IndexArgs { index, .. },
             decompress_input,
+            flush_every,
             ..
         } = *self.args;
+        if let Some(every) = flush_every {
+            let summary = flushed_stream::compress(input, output, every, options)?;
+            return self.check_index(summary);
+        }
         if index.is_none() && !decompress_input {
             return bwz::compress(input, output, options);
         }
@@ -199,8 +227,13 @@ impl FileJob<'_> {
                 bwz::compress(input, output, options)?
             }
         };
+        self.check_index(summary)
+    }
+
+    /// Returns an error if the index is not the one that `--index=sequences` requires.
+    fn check_index(&self, summary: Summary) -> Result<Summary> {
         let IndexedBlocks { bytes, .. } = summary.indexed;
-        if index == Some(IndexOf::Sequences) && bytes > 0 {
+        if self.args.index.index == Some(IndexOf::Sequences) && bytes > 0 {
             return Err(Error::Usage(
                 format!(
                     "{bytes} of its blocks are not sequences, which --index=sequences requires"

@@ -9,12 +9,14 @@
 //! | `file_checks` | checks of the arguments before any work |
 //! | `cat_command` | cat |
 //! | `head_and_tail` | head and tail |
+//! | `follow` | tail -f |
 //! | `file_parts` | the parts of a file that these three write |
 //! | `list_command` | list |
 //! | `recover_command` | recover |
 //! | `named_files` | the files that arguments mean, and names of outputs |
 //! | `input_name` | names of inputs |
 //! | `input` | opening an input |
+//! | `flushed_stream` | compression of a stream whose blocks end in time |
 //! | `stoppable_input` | an input whose waiting reads can be ended after an error |
 //! | `foreign_input` | the content of inputs that are gzip or zstd |
 //! | `known_formats` | formats known by their magic |
@@ -33,6 +35,8 @@ pub(crate) mod descriptors;
 pub(crate) mod file_checks;
 pub(crate) mod file_commands;
 pub(crate) mod file_parts;
+pub(crate) mod flushed_stream;
+pub(crate) mod follow;
 pub(crate) mod foreign_input;
 pub(crate) mod head_and_tail;
 pub(crate) mod input;

@@ -6,6 +6,7 @@
 //! an estimate from the time taken so far. The sort of one large block may take minutes.
 
 use crate::cli::arguments::args::Talk;
+use crate::cli::files::input::InputSource;
 use crate::cli::files::input_name::Name;
 use crate::cli::report::console::printable;
 use crate::cli::report::io_errors::while_reading;
@@ -78,6 +79,15 @@ impl BlockSteps {
         blocks
             .under_way
             .insert(block, (share, Instant::now()));
+    }
+
+    /// Returns true if all blocks that were read are written.
+    pub(crate) fn are_written(&self) -> bool {
+        let blocks = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        blocks.read == blocks.written
     }
 
     /// Returns the number of finished bytes, if `read` bytes were read.
@@ -243,6 +253,13 @@ pub(crate) struct CountedReads<R> {
     read: Arc<AtomicU64>,
     /// A bar that shows the bytes read, if the total is unknown.
     bar: Option<ProgressBar>,
+}
+
+impl CountedReads<&mut InputSource> {
+    /// Waits for bytes as [`InputSource::wait`] does.
+    pub(crate) fn wait(&self, time: Option<Duration>) -> io::Result<bool> {
+        self.inner.wait(time).map_err(while_reading)
+    }
 }
 
 impl<R: Read> Read for CountedReads<R> {
