@@ -21,6 +21,7 @@ mod growing;
 mod habits;
 mod indexed;
 mod limits;
+mod listed_files;
 mod looking;
 #[path = "../common/mutation/mod.rs"]
 #[allow(dead_code, reason = "shared with other tests, which use all of it")]

@@ -4,6 +4,7 @@
 use crate::cli::arguments::block_args::BlockSize;
 use crate::cli::arguments::content_args::ContentArgs;
 use crate::cli::arguments::duration;
+use crate::cli::arguments::files_from::FilesFrom;
 use crate::cli::arguments::grep_args::GrepArgs;
 use crate::cli::arguments::grep_help::GREP_HELP;
 use crate::cli::arguments::overlap_args::{OVERLAP_HELP, OverlapArgs};
@@ -168,6 +169,8 @@ pub(crate) struct FileArgs {
     #[arg(value_name = "FILE", value_parser = path())]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
+    pub files_from: FilesFrom,
+    #[command(flatten)]
     pub mode: ModeArgs,
     /// Write to standard output; keep the files
     #[arg(
@@ -186,6 +189,11 @@ pub(crate) struct FileArgs {
         allow_hyphen_values = true
     )]
     pub output: Vec<PathBuf>,
+    /// Write each output to the directory DIR, which is made if there is none, under its usual name
+    /// without the directories of the input. Two inputs whose outputs would have one name are
+    /// refused before anything is written
+    #[arg(long, value_name = "DIR", value_parser = path(), conflicts_with_all = ["output", "stdout"])]
+    pub output_dir: Option<PathBuf>,
     /// Use .SUF in place of .bwz in names of output files. Input names may end with either suffix
     #[arg(short = 'S', long, value_name = ".SUF", value_parser = suffix(), allow_hyphen_values = true)]
     pub suffix: Option<OsString>,

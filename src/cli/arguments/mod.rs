@@ -6,6 +6,7 @@
 //! | `shared_args` | options that several commands have |
 //! | `block_args` | block sizes and levels |
 //! | `content_args` | what a compressed file says about its content |
+//! | `files_from` | names of files that are read from a file |
 //! | `part_args` | cat, head, tail |
 //! | `grep_args`, `grep_help` | grep, and the end of its help |
 //! | `search_args` | count, locate, extract |
@@ -26,6 +27,7 @@ pub(crate) mod block_args;
 pub(crate) mod content_args;
 pub(crate) mod duration;
 pub(crate) mod environment;
+pub(crate) mod files_from;
 pub(crate) mod foreign_flags;
 pub(crate) mod grep_args;
 pub(crate) mod grep_help;

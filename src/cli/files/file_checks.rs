@@ -26,13 +26,13 @@ pub(crate) fn check(asked: &FileArgs, args: &FileArgs) -> Result<()> {
             "--json goes with -l"
         });
     }
-    if output.is_some() && asked.files.len() > 1 {
+    if output.is_some() && (asked.files.len() > 1 || asked.files_from.is_given()) {
         return usage("-o takes one file; -c writes several one after the other");
     }
     if output.is_some() && asked.suffix.is_some() {
         return usage("-o names the file that is written: leave out -S");
     }
-    if asked.recursive && asked.files.is_empty() {
+    if asked.recursive && asked.files.is_empty() && !asked.files_from.is_given() {
         return usage("-r walks directories: name one");
     }
     Ok(())
@@ -74,6 +74,9 @@ fn check_reading(asked: &FileArgs, mode: Mode) -> Result<()> {
     }
     if !asked.output.is_empty() {
         return usage("-t and -l write no file: leave out -o");
+    }
+    if asked.output_dir.is_some() {
+        return usage("-t and -l write no file: leave out --output-dir");
     }
     if asked.remove {
         return usage("-t and -l write no file: leave out --rm");

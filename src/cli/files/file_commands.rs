@@ -2,6 +2,7 @@
 //! from an open input to a finished output.
 
 use crate::cli::arguments::args::{FileArgs, IndexArgs, IndexOf, Mode};
+use crate::cli::arguments::shared_args::Talk;
 use crate::cli::arguments::size::{human, index_text, ratio_text};
 use crate::cli::files::file_checks;
 use crate::cli::files::flushed_stream;
@@ -17,9 +18,10 @@ use crate::cli::report::console;
 use crate::cli::report::console::Activity;
 use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
-use crate::cli::report::io_errors::strip_number;
+use crate::cli::report::io_errors::{strip_number, while_writing};
 use crate::cli::report::progress_bar::{CountedReads, Progress};
 use bwz::{Archive, Error, IndexedBlocks, MAGIC, Options, Result, Summary};
+use std::collections::HashMap;
 use std::fs::{self, Metadata};
 use std::io::{self, Cursor, Read};
 use std::os::unix::fs::MetadataExt;
@@ -37,6 +39,13 @@ fn work_on_all(asked: &FileArgs, args: &FileArgs) -> Result<Exit, Exit> {
     let fail = |e: Error| console::fail(&e);
     file_checks::check(asked, args).map_err(fail)?;
     let options = options(args).map_err(fail)?;
+    let files = args
+        .files_from
+        .add_to(&args.files)
+        .map_err(fail)?;
+    if files.is_empty() && args.files_from.is_given() {
+        return Ok(Exit::Fine);
+    }
     let wanted: named_files::Wanted = &|path| wanted(args, path);
     let walk = if args.recursive {
         Directories::Walked(wanted)
@@ -44,7 +53,7 @@ fn work_on_all(asked: &FileArgs, args: &FileArgs) -> Result<Exit, Exit> {
         Directories::Walkable
     };
     let (mode, task) = match args.mode.mode() {
-        Mode::List => return Ok(list_command::run(args, walk, &options)),
+        Mode::List => return Ok(list_command::run(args, &files, walk, &options)),
         Mode::Compress => (Mode::Compress, Activity::Compressing),
         mode => (mode, Activity::Reading),
     };
@@ -57,7 +66,11 @@ fn work_on_all(asked: &FileArgs, args: &FileArgs) -> Result<Exit, Exit> {
         options,
         event_lines,
     };
-    let worst = named_files::each(&args.files, walk, args.talk, task, |name| job.one(name));
+    if let Some(dir) = &args.output_dir {
+        job.check_outputs(&files, walk).map_err(fail)?;
+        fs::create_dir_all(dir).map_err(|e| fail(while_writing(dir.display(), e).into()))?;
+    }
+    let worst = named_files::each(&files, walk, args.talk, task, |name| job.one(name));
     let ended = job.event_lines.end(args.talk).map_err(fail);
     Ok(worst.max(ended.err().unwrap_or_default()))
 }
@@ -268,7 +281,49 @@ impl FileJob<'_> {
         bwz::decompress(input, output, options)
     }
 
+    /// Refuses inputs whose outputs in the one directory would have one name.
+    fn check_outputs(&self, files: &[PathBuf], walk: Directories) -> Result<()> {
+        let silent = Talk {
+            quiet: true,
+            ..self.args.talk
+        };
+        let mut inputs = HashMap::new();
+        let mut both = None;
+        named_files::find(files, walk, silent, |name, found| {
+            let Ok(Destination::Derived(path)) = found.and_then(|()| self.destination(&name))
+            else {
+                return;
+            };
+            if let Some(first) = inputs.insert(path.clone(), name.clone()) {
+                both.get_or_insert((first, name, path));
+            }
+        });
+        let Some((first, second, path)) = both else {
+            return Ok(());
+        };
+        let path = path.display();
+        Err(Error::Usage(
+            format!("{first} and {second} would both be written to {path}; do them one by one")
+                .into(),
+        ))
+    }
+
     fn destination(&self, name: &Name) -> Result<Destination> {
+        let destination = self.destination_beside(name)?;
+        match (&self.args.output_dir, destination) {
+            (Some(dir), Destination::Derived(path)) => {
+                let file = path.file_name().unwrap_or(path.as_os_str());
+                Ok(Destination::Derived(dir.join(file)))
+            }
+            (Some(_), Destination::Stdout) => Err(Error::Usage(
+                "has no name for a file in --output-dir; -o or > names one".into(),
+            )),
+            (_, destination) => Ok(destination),
+        }
+    }
+
+    /// The output without `--output-dir`.
+    fn destination_beside(&self, name: &Name) -> Result<Destination> {
         match (self.mode, self.args.output.first(), name) {
             (Mode::Test, ..) => Ok(Destination::Nowhere),
             (_, Some(path), _) => Ok(Destination::chosen(path)),

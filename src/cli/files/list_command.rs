@@ -21,33 +21,27 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::Range;
+use std::path::PathBuf;
 
 /// Lists each file.
-pub(crate) fn run(args: &FileArgs, directories: Directories, options: &Options) -> Exit {
+pub(crate) fn run(
+    args: &FileArgs,
+    files: &[PathBuf],
+    directories: Directories,
+    options: &Options,
+) -> Exit {
     if args.records {
         let event_lines = EventLines::default();
-        return named_files::each(
-            &args.files,
-            directories,
-            args.talk,
-            Activity::Reading,
-            |name| {
-                let options = event_lines.add_to(options, name, args.talk, None);
-                print_records(name, args.talk, &options)
-            },
-        );
+        return named_files::each(files, directories, args.talk, Activity::Reading, |name| {
+            let options = event_lines.add_to(options, name, args.talk, None);
+            print_records(name, args.talk, &options)
+        });
     }
     let mut listings = Vec::new();
-    let exit = named_files::each(
-        &args.files,
-        directories,
-        args.talk,
-        Activity::Reading,
-        |name| {
-            listings.push(Listing::of(name, options)?);
-            Ok(())
-        },
-    );
+    let exit = named_files::each(files, directories, args.talk, Activity::Reading, |name| {
+        listings.push(Listing::of(name, options)?);
+        Ok(())
+    });
     let printed = match args.json {
         true => crate::cli::report::screen::print_json(&listings),
         false => print_table(&listings, args.talk.verbose > 0),

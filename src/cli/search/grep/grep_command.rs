@@ -48,6 +48,9 @@ pub(crate) fn run(args: &GrepArgs) -> Exit {
 fn search_all(args: &GrepArgs) -> Result<Result<bool, Exit>> {
     let started = Instant::now();
     let patterns = grep_patterns::gather(args)?;
+    if args.files_from.is_given() && patterns.files.is_empty() {
+        return Ok(Ok(false));
+    }
     let matcher = grep_patterns::matcher(&patterns, &args.pattern)?;
     let out = GrepOutput::open()?;
     let plan = plan(args, &patterns.files, out.is_terminal());
