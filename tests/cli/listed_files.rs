@@ -75,7 +75,11 @@ fn an_empty_list_is_no_work_and_a_wrong_one_an_error() {
             "the list none cannot be read: No such",
         ),
         ("--files-from zeros", 1, "--files0-from reads such a list"),
-        ("--files-from - -", 1, "standard input is named 2 times"),
+        (
+            "--files-from - -",
+            1,
+            "standard input is named several times",
+        ),
         ("-o y --files-from zeros", 1, "-o takes one file"),
         ("count --files-from zeros", 2, "no pattern is given"),
         (

@@ -1,7 +1,6 @@
-//! Names of files that are read from a file or from a pipe, since a command line holds only so many.
+//! Names of files that are read from a file or from a pipe. A command line has a maximum length.
 
 use crate::cli::arguments::shared_args::path;
-use crate::cli::arguments::usage;
 use crate::cli::files::descriptors;
 use crate::cli::report::io_errors::strip_number;
 use bwz::{Error, Result};
@@ -45,7 +44,16 @@ impl FilesFrom {
         if !self.is_given() {
             return Ok(all);
         }
-        usage::one_stdin(files.iter().chain(self.lists()))?;
+        let paths = files.iter().chain(self.lists());
+        if paths
+            .filter(|path| path.as_os_str() == "-")
+            .count()
+            > 1
+        {
+            return Err(Error::Usage(
+                "standard input is named several times; it is read once".into(),
+            ));
+        }
         for list in &self.files_from {
             let text = read(list)?;
             if text.contains(&0) {

@@ -2,8 +2,8 @@
 //!
 //! A file whose frames are complete is read at its end by position. One whose last frame is still
 //! being written (`--flush-every`) has no table of its blocks yet, so it is decoded from its start.
-//! From there on a thread of the library reads, and waits at the end of the file. A block is written
-//! as soon as all of it has come.
+//! From there on a thread of the library reads, and waits at the end of the file. A block is
+//! written as soon as all of it has come.
 
 use crate::cli::arguments::part_args::Follow;
 use crate::cli::arguments::shared_args::Talk;
