@@ -225,6 +225,10 @@ pub(crate) struct FileArgs {
     /// With --list: print JSON
     #[arg(long)]
     pub json: bool,
+    /// With --list: draw the blocks, with their ratios, filters and indexes, as the tables of the
+    /// file state them
+    #[arg(long, conflicts_with_all = ["json", "records"])]
+    pub map: bool,
     /// With --list: print the records of FASTA or FASTQ that is indexed by sequence, in the format
     /// of the .fai files of samtools. A - stands for the lines of a record that .fai cannot
     /// describe

@@ -19,12 +19,16 @@ pub(crate) fn check(asked: &FileArgs, args: &FileArgs) -> Result<()> {
         Mode::Compress => check_compression(asked, args)?,
         mode => check_reading(asked, mode)?,
     }
-    if mode != Mode::List && (asked.records || asked.json) {
-        return usage(if asked.records {
-            "--records goes with -l"
-        } else {
-            "--json goes with -l"
-        });
+    let lists = [
+        (asked.records, "--records goes with -l"),
+        (asked.json, "--json goes with -l"),
+        (asked.map, "--map goes with -l"),
+    ];
+    if let Some((_, said)) = lists
+        .into_iter()
+        .find(|(given, _)| *given && mode != Mode::List)
+    {
+        return usage(said);
     }
     if output.is_some() && (asked.files.len() > 1 || asked.files_from.is_given()) {
         return usage("-o takes one file; -c writes several one after the other");

@@ -4,6 +4,7 @@
 use crate::cli::arguments::args::FileArgs;
 use crate::cli::arguments::shared_args::Talk;
 use crate::cli::arguments::size::{self, human, index_text, ratio, ratio_text};
+use crate::cli::files::block_map::BlockMap;
 use crate::cli::files::descriptors;
 use crate::cli::files::input;
 use crate::cli::files::input_name::Name;
@@ -12,7 +13,7 @@ use crate::cli::report::console::{self, Activity, printable};
 use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
 use crate::cli::report::json_bytes::hex_unless_text;
-use crate::cli::report::screen::Screen;
+use crate::cli::report::screen::{self, Screen};
 use bwz::{
     Archive, Error, Features, FrameInfo, IndexedBlocks, Note, Options, RecordInfo, Result,
     StreamCheck,
@@ -37,13 +38,16 @@ pub(crate) fn run(
             print_records(name, args.talk, &options)
         });
     }
+    if args.map {
+        return map(args, files, directories, options);
+    }
     let mut listings = Vec::new();
     let exit = named_files::each(files, directories, args.talk, Activity::Reading, |name| {
         listings.push(Listing::of(name, options)?);
         Ok(())
     });
     let printed = match args.json {
-        true => crate::cli::report::screen::print_json(&listings),
+        true => screen::print_json(&listings),
         false => print_table(&listings, args.talk.verbose > 0),
     };
     let exit = match printed {
@@ -56,6 +60,25 @@ pub(crate) fn run(
     unsupported
         .map(|(name, e)| console::fail_with(e, name, Activity::Reading))
         .fold(exit, Exit::max)
+}
+
+/// Draws the blocks of each file.
+fn map(args: &FileArgs, files: &[PathBuf], directories: Directories, options: &Options) -> Exit {
+    let mut map = match BlockMap::new() {
+        Ok(map) => map,
+        Err(e) => return console::fail(&e.into()),
+    };
+    let exit = named_files::each(files, directories, args.talk, Activity::Reading, |name| {
+        let archive = map.add(name, options)?;
+        match archive.frames().iter().find_map(unsupported) {
+            Some(e) => Err(e),
+            None => Ok(()),
+        }
+    });
+    match map.finish() {
+        Ok(()) => exit,
+        Err(e) => exit.max(console::fail(&e.into())),
+    }
 }
 
 /// Prints a line for each record, as in a `.fai` file. If the lines of a record are of different

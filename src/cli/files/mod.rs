@@ -12,6 +12,7 @@
 //! | `follow` | tail -f |
 //! | `file_parts` | the parts of a file that these three write |
 //! | `list_command` | list |
+//! | `block_map` | list --map |
 //! | `recover_command` | recover |
 //! | `named_files` | the files that arguments mean, and names of outputs |
 //! | `input_name` | names of inputs |
@@ -30,6 +31,7 @@
 //! | `descriptors` | standard input and output, which may be closed |
 //! | `process_ranks` | compress as one of several processes |
 
+pub(crate) mod block_map;
 pub(crate) mod cat_command;
 pub(crate) mod descriptors;
 pub(crate) mod file_checks;

@@ -10,9 +10,9 @@ use crate::cli::files::input::InputSource;
 use crate::cli::files::input_name::Name;
 use crate::cli::report::console::printable;
 use crate::cli::report::io_errors::while_reading;
+use crate::cli::report::screen::columns;
 use bwz::Step;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rustix::termios::tcgetwinsize;
 use std::collections::BTreeMap;
 use std::io::{self, IoSliceMut, IsTerminal, Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -229,7 +229,7 @@ fn show_later(
 
 /// The bar's layout, by the width of the terminal. It has no colours that NO_COLOR would turn off.
 fn style(total: Option<u64>) -> ProgressStyle {
-    let template = match (total, columns()) {
+    let template = match (total, columns(io::stderr())) {
         (Some(_), 80..) => "{msg:20!} [{wide_bar}] {bytes}/{total_bytes} {bytes_per_sec} ETA {eta}",
         (Some(_), 40..) => "{msg:10!} [{wide_bar}] {percent:>3} % ETA {eta}",
         (Some(_), _) => "{percent:>3} % ETA {eta}",
@@ -238,12 +238,6 @@ fn style(total: Option<u64>) -> ProgressStyle {
     };
     let style = ProgressStyle::with_template(template).expect("the template is well formed");
     style.progress_chars("=> ")
-}
-
-/// The width of the terminal in columns.
-fn columns() -> u16 {
-    let columns = tcgetwinsize(io::stderr()).map_or(0, |size| size.ws_col);
-    if columns == 0 { 80 } else { columns }
 }
 
 /// A reader that reports its progress to the bar. Its errors are worded as those of reading, to

@@ -17,6 +17,7 @@ use crate::cli::files::stoppable_input::Stop;
 use crate::cli::report::console::{self, Activity};
 use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
+use crate::cli::report::screen::has_colors;
 use crate::cli::search::grep::context_lines::ContextSize;
 use crate::cli::search::grep::file_report::{FileOutcome, FileReport, ReportPlan, Show};
 use crate::cli::search::grep::grep_output::GrepOutput;
@@ -102,7 +103,7 @@ fn plan(args: &GrepArgs, files: &[PathBuf], is_terminal: bool) -> ReportPlan {
     let color = match show.color {
         When::Always => true,
         When::Never => false,
-        When::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty()),
+        When::Auto => has_colors(is_terminal),
     };
     let what = shown(show);
     ReportPlan {
