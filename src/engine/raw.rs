@@ -396,8 +396,11 @@ impl<R: Read> Iterator for RawBlocks<R> {
                 }
                 self.number += 1;
                 self.offset += raw.len() as u64;
-                self.listener
-                    .done(number, [(Step::Read, from, Instant::now())]);
+                self.listener.done(
+                    number,
+                    raw.len() as u64,
+                    [(Step::Read, from, Instant::now())],
+                );
                 if self.ended {
                     self.cut.warn(&self.listener);
                 }

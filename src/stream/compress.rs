@@ -126,10 +126,11 @@ fn write<W: Write>(
     block: CodedBlock,
     options: &Options,
 ) -> Result<()> {
+    let size = block.header.raw_size;
     options
         .run
         .listener
-        .time(block.number, Step::Write, || writer.block(&block))
+        .time(block.number, size, Step::Write, || writer.block(&block))
 }
 
 /// Returns the size with which the first block is read. If blocks are larger than the memory

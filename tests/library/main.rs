@@ -8,6 +8,7 @@ mod common;
 mod bombs;
 mod damage;
 mod devices;
+mod events;
 mod examples;
 mod find_lines;
 mod flushes;
