@@ -20,6 +20,7 @@ use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
 use crate::cli::report::io_errors::{strip_number, while_writing};
 use crate::cli::report::progress_bar::{CountedReads, Progress};
+use crate::cli::report::work_estimate::Direction;
 use bwz::{Archive, Error, IndexedBlocks, MAGIC, Options, Result, Summary};
 use std::collections::HashMap;
 use std::fs::{self, Metadata};
@@ -141,7 +142,11 @@ impl FileJob<'_> {
         }
         let started = Instant::now();
         let progress = Progress::start(name, about.size(), self.args.talk, !output.is_terminal());
-        let event_lines = self.event_lines.moving(progress.steps());
+        let direction = match self.mode {
+            Mode::Compress => Direction::Compress,
+            _ => Direction::Restore,
+        };
+        let event_lines = self.event_lines.moving(progress.steps(direction));
         let options = event_lines.add_to(&self.options, name, self.args.talk, stop);
         let options = options.input_size(about.size().unwrap_or(0));
         let input = progress.count(&mut source);

@@ -14,7 +14,7 @@ use crate::cli::files::output::Output;
 use crate::cli::files::stoppable_input::Stop;
 use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::io_errors::while_reading;
-use crate::cli::report::progress_bar::BlockSteps;
+use crate::cli::report::work_estimate::WorkEstimate;
 use bwz::{Archive, Error, Options, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -66,7 +66,7 @@ pub(crate) fn run(
     file.seek(SeekFrom::Start(end.unwrap_or(0)))?;
     let shown = Mutex::new(shown);
     loop {
-        let steps = BlockSteps::default();
+        let steps = WorkEstimate::default();
         let (stopped, stop) = Stop::new()?;
         let lines = event_lines.moving(steps.clone());
         let options = lines.add_to(options, name, request.talk, Some(stop));
@@ -110,7 +110,7 @@ struct Growing<'a> {
     file: File,
     name: &'a Name,
     follow: Follow,
-    steps: BlockSteps,
+    steps: WorkEstimate,
     /// Receives a byte when the reads are to stop.
     stopped: PipeReader,
     shown: &'a Mutex<Shown>,
