@@ -4,16 +4,16 @@ use crate::common::{cases, options};
 use bwz::{Event, Options, Step};
 use std::sync::{Arc, Mutex};
 
-/// Options whose listener keeps the block, the step and the bytes of each event.
-fn listening(options: &Options) -> (Options, Arc<Mutex<Vec<(u64, Step, u64)>>>) {
-    let heard = Arc::default();
-    let list: Arc<Mutex<Vec<_>>> = Arc::clone(&heard);
+/// The step and the bytes of each event.
+type Heard = Arc<Mutex<Vec<(Step, u64)>>>;
+
+/// Options whose listener keeps the events.
+fn listening(options: &Options) -> (Options, Heard) {
+    let heard = Heard::default();
+    let list = Arc::clone(&heard);
     let options = options.clone().on_event(move |event| {
-        if let Event::Done {
-            block, step, bytes, ..
-        } = event
-        {
-            list.lock().unwrap().push((block, step, bytes));
+        if let Event::Done { step, bytes, .. } = event {
+            list.lock().unwrap().push((step, bytes));
         }
     });
     (options, heard)
@@ -31,8 +31,8 @@ fn steps_tell_the_bytes_that_they_made() {
     bwz::decompress(&file[..], &mut restored, &options).unwrap();
     let heard = heard.lock().unwrap();
     let of = |wanted: fn(&Step) -> bool| -> Vec<u64> {
-        let steps = heard.iter().filter(|(_, step, _)| wanted(step));
-        steps.map(|(_, _, bytes)| *bytes).collect()
+        let steps = heard.iter().filter(|(step, _)| wanted(step));
+        steps.map(|(_, bytes)| *bytes).collect()
     };
     let whole = raw.len() as u64;
     assert_eq!(of(|step| *step == Step::Read), [whole, whole]);
