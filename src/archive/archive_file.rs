@@ -158,7 +158,10 @@ impl<R: Read + Seek + Send> Archive<R> {
             let part = range.start.max(pos) - pos..range.end.min(end) - pos;
             pos = end;
             let part = part.start as usize..part.end as usize;
-            listener.time(number, Step::Write, || block.raw.write(part, &mut output))?;
+            let size = part.len() as u64;
+            listener.time(number, size, Step::Write, || {
+                block.raw.write(part, &mut output)
+            })?;
             Ok(())
         })?;
         output.flush()?;
@@ -186,7 +189,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         let listener = &self.options.run.listener;
         let coded = numbers.iter().map(|&number| {
             let info = &blocks[number as usize];
-            listener.time(number, Step::Read, || {
+            listener.time(number, raw_size(number), Step::Read, || {
                 contents::read_block(input, info, number)
             })
         });

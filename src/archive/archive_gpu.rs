@@ -69,7 +69,8 @@ impl<R: Read + Seek + Send> Archive<R> {
             let number = number as u64;
             let memory = gpu.payload_memory(most);
             let read = || contents::read_block_into(memory, input, info, number);
-            let coded = listener.time(number, Step::Read, read)?;
+            let raw_size = info.raw.end - info.raw.start;
+            let coded = listener.time(number, raw_size, Step::Read, read)?;
             Ok(PlacedBlock {
                 coded,
                 raw_start: info.raw.start,

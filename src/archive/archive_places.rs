@@ -57,7 +57,7 @@ impl<R: Read + Seek + Send> Archive<R> {
                 take: &mut take,
             };
             let write = || block.raw.write(0..block.raw.len(), &mut pieces);
-            listener.time(number, Step::Write, write)?;
+            listener.time(number, block.raw.len() as u64, Step::Write, write)?;
             Ok(())
         })?;
         for &number in numbers {

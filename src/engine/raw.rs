@@ -17,7 +17,7 @@ use crate::coder;
 use crate::frame::{MemberColumns, StreamHasher};
 use crate::options::StreamCheck;
 use crate::options::events::{Listener, Step};
-pub(crate) use block_cut::{BlockCut, SequencesStart};
+pub(crate) use block_cut::{BlockCut, BlockEnd, SequencesStart};
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut, Read, Write};
 use std::iter;
@@ -290,7 +290,12 @@ impl<R: Read> RawBlocks<R> {
             return Ok((Raw::Run(run), start));
         }
         bytes.truncate(len);
-        let (rest, start) = self.cut.cut(&mut bytes, self.ended)?;
+        let end = if self.ended {
+            BlockEnd::Last
+        } else {
+            BlockEnd::Full
+        };
+        let (rest, start) = self.cut.cut(&mut bytes, end)?;
         self.begun = rest;
         Ok((Raw::Bytes(bytes), start))
     }
@@ -400,8 +405,11 @@ impl<R: Read> Iterator for RawBlocks<R> {
                 }
                 self.number += 1;
                 self.offset += raw.len() as u64;
-                self.listener
-                    .done(number, [(Step::Read, from, Instant::now())]);
+                self.listener.done(
+                    number,
+                    raw.len() as u64,
+                    [(Step::Read, from, Instant::now())],
+                );
                 if self.ended {
                     self.cut.warn(&self.listener);
                 }

@@ -1,11 +1,13 @@
 //! The facts about the frames and blocks of a file that its tables state.
 
+use super::block_header::BlockKind;
 use super::features::Features;
 use super::footer::Footer;
 use super::seek_table::BlockShape;
 use super::sequences::SequencesTable;
 use super::tables::TablePlace;
 use crate::base::error::Release;
+use crate::filter;
 use crate::options::{Note, StreamCheck};
 use std::ops::Range;
 
@@ -80,6 +82,34 @@ pub struct BlockInfo {
     /// The first release of bwz that reads its frame.
     pub(crate) needed: Release,
     pub(crate) shape: BlockShape,
+}
+
+impl BlockInfo {
+    /// The features that the block needs in its reader: its coding, its filters, its index. There
+    /// are none if it is stored, and [`Features::OTHER`] if part of it is not known.
+    ///
+    /// ```
+    /// use bwz::Features;
+    ///
+    /// let options = bwz::Options::new();
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"she sells sea shells ".repeat(1000)[..], &mut file, &options)?;
+    ///
+    /// let archive = bwz::Archive::open(std::io::Cursor::new(file), &options)?;
+    /// let features = archive.blocks()[0].features();
+    /// assert!(features.contains(Features::STATIC_RANS));
+    /// assert!(!features.contains(Features::INDEX));
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn features(&self) -> Features {
+        let BlockShape { kind, filters } = self.shape;
+        let known = Features::of_block(kind, filters, self.raw.end - self.raw.start);
+        match matches!(kind, BlockKind::Unknown(..)) || !filters.iter().all(filter::is_known) {
+            true => known.with(Features::OTHER),
+            false => known,
+        }
+    }
 }
 
 impl FrameInfo {

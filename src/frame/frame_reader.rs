@@ -182,7 +182,7 @@ impl<R: Read> FrameReader<R> {
         self.options
             .run
             .listener
-            .done(number, [(Step::Read, from, Instant::now())]);
+            .done(number, size, [(Step::Read, from, Instant::now())]);
         let block = CodedBlock {
             header,
             payload,

@@ -24,6 +24,10 @@ pub enum Event {
     Done {
         /// The number of the block in the file, from 0.
         block: u64,
+        /// Bytes that the step has made. These are raw bytes, but from [`Step::Filter`] to
+        /// [`Step::Code`], and from [`Step::Decode`] to [`Step::Invert`], those of the text, which
+        /// filters may have made much shorter.
+        bytes: u64,
         /// The step.
         step: Step,
         /// Time at which it began.
@@ -120,12 +124,13 @@ impl Listener {
         }
     }
 
-    /// Reports steps of a block.
-    pub(crate) fn done(&self, block: u64, steps: impl IntoIterator<Item = Timed>) {
+    /// Reports steps of a block, each of which has made `bytes` bytes.
+    pub(crate) fn done(&self, block: u64, bytes: u64, steps: impl IntoIterator<Item = Timed>) {
         if let Listener(Some(listen)) = self {
             for (step, from, to) in steps {
                 listen(Event::Done {
                     block,
+                    bytes,
                     step,
                     from,
                     to,
@@ -134,16 +139,17 @@ impl Listener {
         }
     }
 
-    /// Does one step of a block and reports it if it succeeds.
+    /// Does one step of a block, which makes `bytes` bytes, and reports it if it succeeds.
     pub(crate) fn time<T, E>(
         &self,
         block: u64,
+        bytes: u64,
         step: Step,
         work: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
         let from = Instant::now();
         let made = work()?;
-        self.done(block, [(step, from, Instant::now())]);
+        self.done(block, bytes, [(step, from, Instant::now())]);
         Ok(made)
     }
 }

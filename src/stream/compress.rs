@@ -8,7 +8,7 @@ use crate::base::threads::Threads;
 use crate::coder::Coding;
 use crate::engine::encode::{self, BlockEncoder};
 use crate::engine::pipeline::Pipeline;
-use crate::engine::raw::{BlockCut, RawBlock, RawBlocks, Spare, StreamFacts};
+use crate::engine::raw::{BlockCut, BlockEnd, RawBlock, RawBlocks, Spare, StreamFacts};
 use crate::engine::thread_pool;
 use crate::frame::{
     CodedBlock, Features, FrameHeader, FrameWriter, IndexedBlocks, header_tables_to_bytes,
@@ -126,10 +126,11 @@ fn write<W: Write>(
     block: CodedBlock,
     options: &Options,
 ) -> Result<()> {
+    let size = block.header.raw_size;
     options
         .run
         .listener
-        .time(block.number, Step::Write, || writer.block(&block))
+        .time(block.number, size, Step::Write, || writer.block(&block))
 }
 
 /// Returns the size with which the first block is read. If blocks are larger than the memory
@@ -169,8 +170,12 @@ fn finish<W: Write>(
 /// [`Encoder::finish`].
 ///
 /// Threads of its own compress the blocks. The caller of `write` writes them, so `W` never leaves
-/// the caller's thread. `flush` passes on the bytes that are ready. It does not cut a block short,
-/// since that would change the output.
+/// the caller's thread.
+///
+/// `flush` ends the block that is being filled, waits until all blocks are compressed and written,
+/// and flushes `W`. Everything written so far can then be restored from what `W` got, also if the
+/// frame is never finished: a reader returns all of it before the error that the file was cut off.
+/// Small blocks compress worse, so flush as seldom as losing what is not yet flushed allows.
 ///
 /// ```
 /// use std::io::Write;
@@ -180,6 +185,23 @@ fn finish<W: Write>(
 /// let (file, summary) = encoder.finish()?;
 /// assert_eq!(summary.raw_size, 17);
 /// assert_eq!(&file[..4], b"\xF7bwz");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// ```
+/// use std::io::{Read, Write};
+///
+/// let mut log = Vec::new();
+/// let mut encoder = bwz::Encoder::new(&mut log, &bwz::Options::new());
+/// encoder.write_all(b"10:00 started\n")?;
+/// encoder.flush()?;
+/// drop(encoder);
+///
+/// let mut restored = Vec::new();
+/// let mut decoder = bwz::Decoder::new(&log[..], &bwz::Options::new());
+/// let cut_off = decoder.read_to_end(&mut restored);
+/// assert!(cut_off.is_err());
+/// assert_eq!(restored, b"10:00 started\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Encoder<W: Write> {
@@ -241,10 +263,10 @@ impl<W: Write> Encoder<W> {
     pub fn finish(mut self) -> Result<(W, Summary)> {
         // A full block is cut as `compress` cuts it, which cannot know that nothing follows.
         if self.block.len() == self.block_size {
-            self.submit(false)?;
+            self.submit(BlockEnd::Full)?;
         }
         if !self.block.is_empty() {
-            self.submit(true)?;
+            self.submit(BlockEnd::Last)?;
         }
         self.cut.warn(&self.options.run.listener);
         match mem::replace(&mut self.state, EncoderState::Failed) {
@@ -268,12 +290,15 @@ impl<W: Write> Encoder<W> {
 
     /// Hands the gathered block to the pipeline. First it writes the blocks that are ready, and
     /// waits for the oldest one if the pipeline is full.
-    fn submit(&mut self, is_last: bool) -> Result<()> {
+    fn submit(&mut self, end: BlockEnd) -> Result<()> {
         let mut next = self.spare.take();
         next.clear();
         let mut bytes = mem::replace(&mut self.block, next);
-        let alone = self.offset == 0 && bytes.len() < self.options.block_size() as usize;
-        let (begun, sequences) = self.cut.cut(&mut bytes, is_last)?;
+        let alone = self.offset == 0
+            && end != BlockEnd::Flushed
+            && bytes.len() < self.options.block_size() as usize;
+        self.block_size = self.options.block_size() as usize;
+        let (begun, sequences) = self.cut.cut(&mut bytes, end)?;
         allocation::reserve(&mut self.block, begun.len()).ok_or(Flaw::NO_MEMORY)?;
         self.block.extend(begun);
         let number = self.number;
@@ -326,8 +351,7 @@ impl<W: Write> Write for Encoder<W> {
             return Err(failed_before().into());
         }
         if self.block.len() == self.block_size {
-            self.submit(false)?;
-            self.block_size = self.options.block_size() as usize;
+            self.submit(BlockEnd::Full)?;
         }
         let taken = bytes
             .len()
@@ -340,10 +364,27 @@ impl<W: Write> Write for Encoder<W> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.state {
-            EncoderState::Fresh(output) => output.flush(),
-            EncoderState::Running { writer, .. } => writer.flush(),
-            EncoderState::Failed => Err(failed_before().into()),
+        if !self.block.is_empty() {
+            self.submit(BlockEnd::Flushed)?;
         }
+        // Until it is put back, an early return leaves the encoder failed.
+        self.state = match mem::replace(&mut self.state, EncoderState::Failed) {
+            EncoderState::Fresh(mut output) => {
+                output.flush()?;
+                EncoderState::Fresh(output)
+            }
+            EncoderState::Running {
+                mut writer,
+                mut pipeline,
+            } => {
+                while let Some(block) = pipeline.next() {
+                    write(&mut writer, block?, &self.options)?;
+                }
+                writer.flush()?;
+                EncoderState::Running { writer, pipeline }
+            }
+            EncoderState::Failed => return Err(failed_before().into()),
+        };
+        Ok(())
     }
 }

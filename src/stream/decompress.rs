@@ -68,12 +68,15 @@ pub fn decompress<R: Read + Send, W: Write>(
     let spare = Spare::default();
     let mut verifier = StreamVerifier::new(frames.checks());
     let mut write = |RestoredBlock { raw, line_feeds }| {
-        raw_size += raw.len() as u64;
+        let size = raw.len() as u64;
+        raw_size += size;
         verifier.block(number, line_feeds, |hasher| raw.write(0..raw.len(), hasher))?;
         options
             .run
             .listener
-            .time(number, Step::Write, || raw.write(0..raw.len(), &mut output))?;
+            .time(number, size, Step::Write, || {
+                raw.write(0..raw.len(), &mut output)
+            })?;
         number += 1;
         spare.keep_bytes(raw);
         Ok(())

@@ -1,6 +1,6 @@
 //! Looking into files without decompressing everything: list, cat, bench, and generated files.
 
-use crate::support::{Dir, has_all, stderr, stdout, text};
+use crate::support::{Dir, has_all, noise, stderr, stdout, text};
 
 const MIB: u64 = 1 << 20;
 
@@ -337,4 +337,41 @@ fn completions_and_the_manual_are_generated() {
             "BWZ_OPT",
         ],
     );
+}
+
+#[test]
+fn a_map_shows_ratios_and_forms() {
+    let dir = Dir::new();
+    let lines = text(1 << 20);
+    dir.write(
+        "x",
+        &[lines.clone(), noise(1 << 20), lines.clone()].concat(),
+    );
+    dir.write("y", &text(3000));
+    dir.compress_x();
+    dir.bwz("--index y").assert().success();
+    let map = stdout(dir.bwz("-l --map x.bwz y.bwz").assert().success());
+    let rows: Vec<&str> = map.lines().collect();
+    assert_eq!(rows[0], "x.bwz: 3 blocks of up to 1.0 MiB");
+    assert_eq!(rows[1], "        0 090");
+    assert_eq!(rows[2].trim(), "f.f", "{map}");
+    assert_eq!(rows[3], "y.bwz: 1 block of up to 2.9 KiB");
+    assert_eq!(rows[5].trim(), "B", "{map}");
+    has_all(rows[6], &["Above, the ratio"]);
+
+    dir.write("z", &lines.repeat(3));
+    dir.bwz("--block 64K --split-at \\n -q z")
+        .assert()
+        .success();
+    let few = stdout(dir.bwz("-l --map z.bwz").assert().success());
+    has_all(&few, &["z.bwz: 49 blocks of up to 64.0 KiB\n"]);
+    assert!(!few.contains('\x1b'));
+    for (arguments, says) in [
+        ("-d --map x.bwz", "--map goes with -l"),
+        ("-l --map --json x.bwz", "cannot be used with"),
+        ("-l --map x", "not a bwz file"),
+    ] {
+        let assert = dir.bwz(arguments).assert().failure();
+        has_all(&stderr(assert), &[says]);
+    }
 }

@@ -19,9 +19,11 @@ mod devices;
 mod draft_8;
 mod files;
 mod grep;
+mod growing;
 mod habits;
 mod indexed;
 mod limits;
+mod listed_files;
 mod looking;
 mod members;
 #[path = "../common/mutation/mod.rs"]

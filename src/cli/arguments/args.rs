@@ -4,6 +4,8 @@
 use crate::cli::arguments::block_args::BlockSize;
 use crate::cli::arguments::companion_args::{COMPARE_HELP, CompareArgs, WordsArgs};
 use crate::cli::arguments::content_args::ContentArgs;
+use crate::cli::arguments::duration;
+use crate::cli::arguments::files_from::FilesFrom;
 use crate::cli::arguments::grep_args::GrepArgs;
 use crate::cli::arguments::grep_help::GREP_HELP;
 use crate::cli::arguments::overlap_args::{OVERLAP_HELP, OverlapArgs};
@@ -20,6 +22,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Block-sorting (BWT) compressor with a seekable, recoverable format.
 ///
@@ -181,6 +184,8 @@ pub(crate) struct FileArgs {
     #[arg(value_name = "FILE", value_parser = path())]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
+    pub files_from: FilesFrom,
+    #[command(flatten)]
     pub mode: ModeArgs,
     /// Write to standard output; keep the files
     #[arg(
@@ -199,6 +204,11 @@ pub(crate) struct FileArgs {
         allow_hyphen_values = true
     )]
     pub output: Vec<PathBuf>,
+    /// Write each output to the directory DIR, which is made if there is none, under its usual name
+    /// without the directories of the input. Two inputs whose outputs would have one name are
+    /// refused before anything is written
+    #[arg(long, value_name = "DIR", value_parser = path(), conflicts_with_all = ["output", "stdout"])]
+    pub output_dir: Option<PathBuf>,
     /// Use .SUF in place of .bwz in names of output files. Input names may end with either suffix
     #[arg(short = 'S', long, value_name = ".SUF", value_parser = suffix(), allow_hyphen_values = true)]
     pub suffix: Option<OsString>,
@@ -230,6 +240,10 @@ pub(crate) struct FileArgs {
     /// With --list: print JSON
     #[arg(long)]
     pub json: bool,
+    /// With --list: draw the blocks, with their ratios, filters and indexes, as the tables of the
+    /// file state them
+    #[arg(long, conflicts_with_all = ["json", "records"])]
+    pub map: bool,
     /// With --list: print the records of FASTA or FASTQ that is indexed by sequence, in the format
     /// of the .fai files of samtools. A - stands for the lines of a record that .fai cannot
     /// describe
@@ -264,6 +278,12 @@ pub(crate) struct FileArgs {
     /// and FASTQ are cut between records first
     #[arg(long, value_name = "BYTE", value_parser = one_byte(), help_heading = "Block size", allow_hyphen_values = true)]
     pub split_at: Option<u8>,
+    /// Write all that came from a pipe at the latest after TIME, such as 10s, 500ms or 5m, by
+    /// ending a block then: app | bwz --flush-every 10s > log.bwz. If bwz is killed, -dc restores
+    /// what was written, and tail -f follows it. Small blocks compress worse: logs in blocks of
+    /// 64 KiB take about 1.2 times the space, and in blocks of 4 KiB 2.6 times
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Block size", conflicts_with_all = ["decompress_input", "ranks"])]
+    pub flush_every: Option<Duration>,
     #[command(flatten)]
     pub effort: EffortArgs,
     #[command(flatten)]

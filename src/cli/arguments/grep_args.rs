@@ -1,6 +1,7 @@
 //! The arguments of `grep`. Their names and meanings are those of GNU grep; the few that only
 //! ripgrep has are as there.
 
+use crate::cli::arguments::files_from::FilesFrom;
 use crate::cli::arguments::name_rules::NameRules;
 use crate::cli::arguments::shared_args::{Resources, Talk};
 use clap::{ArgAction, Args, ValueEnum};
@@ -14,6 +15,8 @@ pub(crate) struct GrepArgs {
     /// FILE is -, standard input is searched; with -r, the current directory
     #[arg(value_name = "PATTERN FILE", allow_hyphen_values = false)]
     pub words: Vec<OsString>,
+    #[command(flatten)]
+    pub files_from: FilesFrom,
     #[command(flatten)]
     pub pattern: PatternArgs,
     #[command(flatten)]

@@ -7,6 +7,7 @@
 //! | `block_args` | block sizes and levels |
 //! | `companion_args` | those of compare, diff, less |
 //! | `content_args` | what a compressed file says about its content |
+//! | `files_from` | names of files that are read from a file |
 //! | `part_args` | cat, head, tail |
 //! | `grep_args`, `grep_help` | grep, and the end of its help |
 //! | `name_rules` | --include and --exclude of grep |
@@ -17,6 +18,7 @@
 //! | `environment` | `BWZ_OPT` and argv\[0\] |
 //! | `foreign_flags` | flags of other compressors |
 //! | `size` | sizes as people type them |
+//! | `duration` | durations as people type them |
 //! | `span` | ranges of bytes and of lines |
 //! | `usage` | help, and complaints about arguments |
 //! | `man_and_completions` | man page, shell completions and the licenses |
@@ -26,7 +28,9 @@ pub(crate) mod args;
 pub(crate) mod block_args;
 pub(crate) mod companion_args;
 pub(crate) mod content_args;
+pub(crate) mod duration;
 pub(crate) mod environment;
+pub(crate) mod files_from;
 pub(crate) mod foreign_flags;
 pub(crate) mod grep_args;
 pub(crate) mod grep_help;

@@ -3,7 +3,7 @@
 use crate::cli::arguments::shared_args::{Limits, Resources, Talk, path};
 use crate::cli::arguments::size;
 use crate::cli::arguments::span::{self, Beyond, Span};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -85,6 +85,25 @@ pub(crate) struct HeadArgs {
     pub talk: Talk,
 }
 
+/// The file that is followed when another one takes its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Follow {
+    /// Follow the same file, even if it is renamed
+    Descriptor,
+    /// Follow the file that has the name, as after a rotation of logs
+    Name,
+}
+
+impl TailArgs {
+    /// The way in which the file is followed, if it is.
+    pub(crate) fn following(&self) -> Option<Follow> {
+        match self.follow_name {
+            true => Some(Follow::Name),
+            false => self.follow,
+        }
+    }
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct TailArgs {
     /// Files to read; no file, or -, is standard input, which must not be a pipe
@@ -96,6 +115,14 @@ pub(crate) struct TailArgs {
     /// Write the last SIZE bytes of each file; +SIZE writes all from that byte on, counted from 1
     #[arg(short = 'c', long, value_name = "SIZE", value_parser = |text: &str| span::rest(text, size::bytes), allow_hyphen_values = true, conflicts_with = "lines")]
     pub bytes: Option<Span>,
+    /// Go on until Ctrl-C, and write what is added to the file: whole blocks, as bwz
+    /// --flush-every writes them, and frames. With =name, a file that takes the name is followed
+    /// from its start
+    #[arg(short, long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "descriptor")]
+    pub follow: Option<Follow>,
+    /// Like --follow=name
+    #[arg(short = 'F', conflicts_with = "follow")]
+    pub follow_name: bool,
     #[command(flatten)]
     pub limits: Limits,
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! The arguments of the commands that search: count, locate, extract.
 
+use crate::cli::arguments::files_from::FilesFrom;
 use crate::cli::arguments::part_args::Clamp;
 use crate::cli::arguments::shared_args::{Limits, Resources, Talk, path};
 use crate::cli::arguments::size;
@@ -13,8 +14,10 @@ use std::path::PathBuf;
 pub(crate) struct SearchArgs {
     /// The pattern, a string of bytes, and the compressed files; only the files if -e, -f, --fasta
     /// or --reads1 give patterns
-    #[arg(value_name = "PATTERN FILE", required = true)]
+    #[arg(value_name = "PATTERN FILE", required_unless_present_any = ["files_from", "files0_from"])]
     pub words: Vec<OsString>,
+    #[command(flatten)]
+    pub files_from: FilesFrom,
     /// Search for PATTERN; may be given several times
     #[arg(
         short = 'e',

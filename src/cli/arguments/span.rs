@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// A place in a file, in bytes or lines before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Position {
+pub(crate) enum Position {
     FromStart(u64),
     /// Counted back from the end.
     FromEnd(u64),
@@ -17,7 +17,7 @@ enum Position {
 
 impl Position {
     /// The place in a file of `size` bytes or lines. `None` if it is before the file.
-    fn within(self, size: u64) -> Option<u64> {
+    pub(crate) fn within(self, size: u64) -> Option<u64> {
         match self {
             Position::FromStart(position) => Some(position),
             Position::FromEnd(back) => size.checked_sub(back),
@@ -91,6 +91,11 @@ impl Span {
              that is"
         );
         Error::Usage(said.into())
+    }
+
+    /// The start of the range.
+    pub(crate) fn start(self) -> Position {
+        self.start
     }
 
     /// True if the range is known, and within the file, if the file has at least `size` bytes or

@@ -12,6 +12,7 @@ use crate::cli::report::console::Activity;
 use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
 use crate::cli::report::progress_bar::Progress;
+use crate::cli::report::work_estimate::{Direction, WorkEstimate};
 use bwz::{Options, Result};
 
 /// Writes each file, or parts of each file.
@@ -24,7 +25,10 @@ pub(crate) fn run(args: &CatArgs) -> Exit {
         args.talk,
         Activity::Reading,
         |name| {
-            let listening = |stop| event_lines.add_to(&options, name, args.talk, stop);
+            let listening = |steps, stop| {
+                let lines = event_lines.moving(steps);
+                lines.add_to(&options, name, args.talk, stop)
+            };
             match parts(args) {
                 None => whole(name, args, listening),
                 Some(parts) => {
@@ -34,7 +38,12 @@ pub(crate) fn run(args: &CatArgs) -> Exit {
                         limits: &args.limits,
                         talk: args.talk,
                     };
-                    file_parts::write(name, &request, &listening(None), "")
+                    file_parts::write(
+                        name,
+                        &request,
+                        &listening(WorkEstimate::default(), None),
+                        "",
+                    )
                 }
             }
         },
@@ -63,7 +72,7 @@ fn parts(args: &CatArgs) -> Option<Parts<'_>> {
 fn whole(
     name: &Name,
     args: &CatArgs,
-    listening: impl FnOnce(Option<Stop>) -> Options,
+    listening: impl FnOnce(WorkEstimate, Option<Stop>) -> Options,
 ) -> Result<()> {
     if *name == Name::Stdin {
         input::refuse_terminal()?;
@@ -77,7 +86,7 @@ fn whole(
     let mut output = Output::stdout(about.regular())?;
     let progress = Progress::start(name, about.size(), args.talk, !output.is_terminal());
     // A reader such as head closes its end after a few lines, so the first block is decoded alone.
-    let options = listening(stop).first_block_alone(true);
+    let options = listening(progress.steps(Direction::Restore), stop).first_block_alone(true);
     let summary = bwz::decompress(progress.count(source), &mut output, &options)?;
     drop(progress);
     let written = count(summary.raw_size, "byte");

@@ -19,20 +19,24 @@ pub(crate) fn check(asked: &FileArgs, args: &FileArgs) -> Result<()> {
         Mode::Compress => check_compression(asked, args)?,
         mode => check_reading(asked, mode)?,
     }
-    if mode != Mode::List && (asked.records || asked.json) {
-        return usage(if asked.records {
-            "--records goes with -l"
-        } else {
-            "--json goes with -l"
-        });
+    let lists = [
+        (asked.records, "--records goes with -l"),
+        (asked.json, "--json goes with -l"),
+        (asked.map, "--map goes with -l"),
+    ];
+    if let Some((_, said)) = lists
+        .into_iter()
+        .find(|(given, _)| *given && mode != Mode::List)
+    {
+        return usage(said);
     }
-    if output.is_some() && asked.files.len() > 1 {
+    if output.is_some() && (asked.files.len() > 1 || asked.files_from.is_given()) {
         return usage("-o takes one file; -c writes several one after the other");
     }
     if output.is_some() && asked.suffix.is_some() {
         return usage("-o names the file that is written: leave out -S");
     }
-    if asked.recursive && asked.files.is_empty() {
+    if asked.recursive && asked.files.is_empty() && !asked.files_from.is_given() {
         return usage("-r walks directories: name one");
     }
     Ok(())
@@ -58,6 +62,7 @@ fn check_reading(asked: &FileArgs, mode: Mode) -> Result<()> {
         (asked.index.index.is_some(), "--index"),
         (asked.index.sample_rate.is_some(), "--sample-rate"),
         (asked.split_at.is_some(), "--split-at"),
+        (asked.flush_every.is_some(), "--flush-every"),
         (asked.verify, "--verify"),
         (asked.no_verify, "--no-verify"),
         (asked.decompress_input, "--decompress-input"),
@@ -73,6 +78,9 @@ fn check_reading(asked: &FileArgs, mode: Mode) -> Result<()> {
     }
     if !asked.output.is_empty() {
         return usage("-t and -l write no file: leave out -o");
+    }
+    if asked.output_dir.is_some() {
+        return usage("-t and -l write no file: leave out --output-dir");
     }
     if asked.remove {
         return usage("-t and -l write no file: leave out --rm");

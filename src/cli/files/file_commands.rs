@@ -2,10 +2,12 @@
 //! from an open input to a finished output.
 
 use crate::cli::arguments::args::{FileArgs, IndexArgs, IndexOf, Mode};
+use crate::cli::arguments::shared_args::Talk;
 use crate::cli::arguments::size::{human, index_text, ratio_text};
 use crate::cli::files::file_checks;
+use crate::cli::files::flushed_stream;
 use crate::cli::files::foreign_input::ForeignInput;
-use crate::cli::files::input::{self, InputSource, OpenInput};
+use crate::cli::files::input::{self, About, InputSource, OpenInput};
 use crate::cli::files::input_name::Name;
 use crate::cli::files::known_formats::{self, Format};
 use crate::cli::files::list_command;
@@ -16,9 +18,11 @@ use crate::cli::report::console;
 use crate::cli::report::console::Activity;
 use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
-use crate::cli::report::io_errors::strip_number;
-use crate::cli::report::progress_bar::Progress;
+use crate::cli::report::io_errors::{strip_number, while_writing};
+use crate::cli::report::progress_bar::{CountedReads, Progress};
+use crate::cli::report::work_estimate::Direction;
 use bwz::{Archive, Error, IndexedBlocks, MAGIC, Options, Result, Summary};
+use std::collections::HashMap;
 use std::fs::{self, Metadata};
 use std::io::{self, Cursor, Read};
 use std::os::unix::fs::MetadataExt;
@@ -36,6 +40,13 @@ fn work_on_all(asked: &FileArgs, args: &FileArgs) -> Result<Exit, Exit> {
     let fail = |e: Error| console::fail(&e);
     file_checks::check(asked, args).map_err(fail)?;
     let options = options(args).map_err(fail)?;
+    let files = args
+        .files_from
+        .add_to(&args.files)
+        .map_err(fail)?;
+    if files.is_empty() && args.files_from.is_given() {
+        return Ok(Exit::Fine);
+    }
     let wanted: named_files::Wanted = &|path| wanted(args, path);
     let walk = if args.recursive {
         Directories::Walked(wanted)
@@ -43,7 +54,7 @@ fn work_on_all(asked: &FileArgs, args: &FileArgs) -> Result<Exit, Exit> {
         Directories::Walkable
     };
     let (mode, task) = match args.mode.mode() {
-        Mode::List => return Ok(list_command::run(args, walk, &options)),
+        Mode::List => return Ok(list_command::run(args, &files, walk, &options)),
         Mode::Compress => (Mode::Compress, Activity::Compressing),
         mode => (mode, Activity::Reading),
     };
@@ -56,7 +67,11 @@ fn work_on_all(asked: &FileArgs, args: &FileArgs) -> Result<Exit, Exit> {
         options,
         event_lines,
     };
-    let worst = named_files::each(&args.files, walk, args.talk, task, |name| job.one(name));
+    if let Some(dir) = &args.output_dir {
+        job.check_outputs(&files, walk).map_err(fail)?;
+        fs::create_dir_all(dir).map_err(|e| fail(while_writing(dir.display(), e).into()))?;
+    }
+    let worst = named_files::each(&files, walk, args.talk, task, |name| job.one(name));
     let ended = job.event_lines.end(args.talk).map_err(fail);
     Ok(worst.max(ended.err().unwrap_or_default()))
 }
@@ -112,6 +127,7 @@ impl FileJob<'_> {
             about,
             stop,
         } = self.input(name, &destination)?;
+        self.check_flushes(&destination, &about)?;
         source.read_beside(self.args.resources.thread_count());
         let rules = Rules {
             force: self.args.force,
@@ -126,7 +142,11 @@ impl FileJob<'_> {
         }
         let started = Instant::now();
         let progress = Progress::start(name, about.size(), self.args.talk, !output.is_terminal());
-        let event_lines = self.event_lines.moving(progress.steps());
+        let direction = match self.mode {
+            Mode::Compress => Direction::Compress,
+            _ => Direction::Restore,
+        };
+        let event_lines = self.event_lines.moving(progress.steps(direction));
         let options = event_lines.add_to(&self.options, name, self.args.talk, stop);
         let options = options.input_size(about.size().unwrap_or(0));
         let input = progress.count(&mut source);
@@ -170,20 +190,46 @@ impl FileJob<'_> {
         OpenInput::open(name, force || makes_no_file)
     }
 
+    /// Refuses `--flush-every` for an input or output for which it would have no effect.
+    fn check_flushes(&self, destination: &Destination, about: &About) -> Result<()> {
+        if self.args.flush_every.is_none() {
+            return Ok(());
+        }
+        if *destination != Destination::Stdout {
+            return Err(Error::Usage(
+                "--flush-every writes to standard output, as in > FILE, since an output with a \
+                 name appears only when it is complete"
+                    .into(),
+            ));
+        }
+        if about.regular().is_some() {
+            return Err(Error::Usage(
+                "is a regular file, and does not come little by little: leave out --flush-every"
+                    .into(),
+            ));
+        }
+        Ok(())
+    }
+
     /// Compresses an input. With `--decompress-input`, compresses the content of an input that is
     /// compressed.
     fn compress(
         &self,
         name: &Name,
-        input: impl Read + Send,
+        input: CountedReads<&mut InputSource>,
         output: &mut Output,
         options: &Options,
     ) -> Result<Summary> {
         let FileArgs {
             index: IndexArgs { index, .. },
             decompress_input,
+            flush_every,
             ..
         } = *self.args;
+        if let Some(every) = flush_every {
+            let summary = flushed_stream::compress(input, output, every, options)?;
+            return self.check_index(summary);
+        }
         if index.is_none() && !decompress_input {
             return bwz::compress(input, output, options);
         }
@@ -199,8 +245,13 @@ impl FileJob<'_> {
                 bwz::compress(input, output, options)?
             }
         };
+        self.check_index(summary)
+    }
+
+    /// Returns an error if the index is not the one that `--index=sequences` requires.
+    fn check_index(&self, summary: Summary) -> Result<Summary> {
         let IndexedBlocks { bytes, .. } = summary.indexed;
-        if index == Some(IndexOf::Sequences) && bytes > 0 {
+        if self.args.index.index == Some(IndexOf::Sequences) && bytes > 0 {
             return Err(Error::Usage(
                 format!(
                     "{bytes} of its blocks are not sequences, which --index=sequences requires"
@@ -235,7 +286,49 @@ impl FileJob<'_> {
         bwz::decompress(input, output, options)
     }
 
+    /// Refuses inputs whose outputs in the one directory would have one name.
+    fn check_outputs(&self, files: &[PathBuf], walk: Directories) -> Result<()> {
+        let silent = Talk {
+            quiet: true,
+            ..self.args.talk
+        };
+        let mut inputs = HashMap::new();
+        let mut both = None;
+        named_files::find(files, walk, silent, |name, found| {
+            let Ok(Destination::Derived(path)) = found.and_then(|()| self.destination(&name))
+            else {
+                return;
+            };
+            if let Some(first) = inputs.insert(path.clone(), name.clone()) {
+                both.get_or_insert((first, name, path));
+            }
+        });
+        let Some((first, second, path)) = both else {
+            return Ok(());
+        };
+        let path = path.display();
+        Err(Error::Usage(
+            format!("{first} and {second} would both be written to {path}; do them one by one")
+                .into(),
+        ))
+    }
+
     fn destination(&self, name: &Name) -> Result<Destination> {
+        let destination = self.destination_beside(name)?;
+        match (&self.args.output_dir, destination) {
+            (Some(dir), Destination::Derived(path)) => {
+                let file = path.file_name().unwrap_or(path.as_os_str());
+                Ok(Destination::Derived(dir.join(file)))
+            }
+            (Some(_), Destination::Stdout) => Err(Error::Usage(
+                "has no name for a file in --output-dir; -o or > names one".into(),
+            )),
+            (_, destination) => Ok(destination),
+        }
+    }
+
+    /// The output without `--output-dir`.
+    fn destination_beside(&self, name: &Name) -> Result<Destination> {
         match (self.mode, self.args.output.first(), name) {
             (Mode::Test, ..) => Ok(Destination::Nowhere),
             (_, Some(path), _) => Ok(Destination::chosen(path)),

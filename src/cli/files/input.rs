@@ -9,6 +9,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, IoSliceMut, IsTerminal, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Duration;
 
 /// An open input and its properties.
 pub(crate) struct OpenInput {
@@ -153,6 +154,15 @@ impl InputSource {
     pub(crate) fn read_beside(&mut self, threads: usize) {
         if let InputSource::File(file) = self {
             file.beside(threads);
+        }
+    }
+
+    /// Waits until there is something to read, or until `time` is over, and then returns false.
+    /// Without a time it waits for as long as that takes.
+    pub(crate) fn wait(&self, time: Option<Duration>) -> io::Result<bool> {
+        match self {
+            InputSource::File(_) => Ok(true),
+            InputSource::Waiting(waiting) => waiting.wait(time),
         }
     }
 

@@ -4,16 +4,17 @@
 use crate::cli::arguments::args::FileArgs;
 use crate::cli::arguments::shared_args::Talk;
 use crate::cli::arguments::size::{self, human, index_text, ratio, ratio_text};
+use crate::cli::files::block_map::BlockMap;
 use crate::cli::files::descriptors;
 use crate::cli::files::input;
 use crate::cli::files::input_name::Name;
-use crate::cli::files::member_lines::{self, ListedMembers};
+use crate::cli::files::member_lines;
 use crate::cli::files::named_files::{self, Directories};
 use crate::cli::report::console::{self, Activity, printable};
 use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
 use crate::cli::report::json_bytes::hex_unless_text;
-use crate::cli::report::screen::Screen;
+use crate::cli::report::screen::{self, Screen};
 use bwz::{
     Archive, Error, Features, FrameInfo, IndexedBlocks, Note, Options, RecordInfo, Result,
     StreamCheck,
@@ -22,38 +23,35 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::Range;
+use std::path::PathBuf;
 
 /// Lists each file.
-pub(crate) fn run(args: &FileArgs, directories: Directories, options: &Options) -> Exit {
+pub(crate) fn run(
+    args: &FileArgs,
+    files: &[PathBuf],
+    directories: Directories,
+    options: &Options,
+) -> Exit {
     if args.records {
         let event_lines = EventLines::default();
-        return named_files::each(
-            &args.files,
-            directories,
-            args.talk,
-            Activity::Reading,
-            |name| {
-                let options = event_lines.add_to(options, name, args.talk, None);
-                print_records(name, args.talk, &options)
-            },
-        );
+        return named_files::each(files, directories, args.talk, Activity::Reading, |name| {
+            let options = event_lines.add_to(options, name, args.talk, None);
+            print_records(name, args.talk, &options)
+        });
+    }
+    if args.map {
+        return map(args, files, directories, options);
     }
     if args.members {
-        return list_members(args, directories, options);
+        return member_lines::list(args, files, directories, options);
     }
     let mut listings = Vec::new();
-    let exit = named_files::each(
-        &args.files,
-        directories,
-        args.talk,
-        Activity::Reading,
-        |name| {
-            listings.push(Listing::of(name, options)?);
-            Ok(())
-        },
-    );
+    let exit = named_files::each(files, directories, args.talk, Activity::Reading, |name| {
+        listings.push(Listing::of(name, options)?);
+        Ok(())
+    });
     let printed = match args.json {
-        true => crate::cli::report::screen::print_json(&listings),
+        true => screen::print_json(&listings),
         false => print_table(&listings, args.talk.verbose > 0),
     };
     let exit = match printed {
@@ -68,28 +66,20 @@ pub(crate) fn run(args: &FileArgs, directories: Directories, options: &Options) 
         .fold(exit, Exit::max)
 }
 
-/// Prints the members of each file, or all of them as JSON.
-fn list_members(args: &FileArgs, directories: Directories, options: &Options) -> Exit {
-    let event_lines = EventLines::default();
-    let mut listed = Vec::new();
-    let exit = named_files::each(
-        &args.files,
-        directories,
-        args.talk,
-        Activity::Reading,
-        |name| {
-            let options = event_lines.add_to(options, name, args.talk, None);
-            match args.json {
-                true => listed.push(ListedMembers::of(name, &options)?),
-                false => member_lines::print(name, args, &options)?,
-            }
-            Ok(())
-        },
-    );
-    if !args.json {
-        return exit;
-    }
-    match ListedMembers::print(&listed) {
+/// Draws the blocks of each file.
+fn map(args: &FileArgs, files: &[PathBuf], directories: Directories, options: &Options) -> Exit {
+    let mut map = match BlockMap::new() {
+        Ok(map) => map,
+        Err(e) => return console::fail(&e.into()),
+    };
+    let exit = named_files::each(files, directories, args.talk, Activity::Reading, |name| {
+        let archive = map.add(name, options)?;
+        match archive.frames().iter().find_map(unsupported) {
+            Some(e) => Err(e),
+            None => Ok(()),
+        }
+    });
+    match map.finish() {
         Ok(()) => exit,
         Err(e) => exit.max(console::fail(&e.into())),
     }

@@ -3,22 +3,53 @@
 use crate::cli::arguments::args::FileArgs;
 use crate::cli::files::input;
 use crate::cli::files::input_name::Name;
+use crate::cli::files::named_files::{self, Directories};
+use crate::cli::report::console::{self, Activity, is_control};
+use crate::cli::report::event_lines::EventLines;
+use crate::cli::report::exit::Exit;
 use crate::cli::report::json_bytes::{hex_unless_text, text};
 use crate::cli::report::screen::{self, Screen};
 use bwz::{Archive, Member, MemberKind, Options, Result};
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 
-/// Prints the names of the members of a file, or all about them if more is asked for.
-pub(crate) fn print(name: &Name, args: &FileArgs, options: &Options) -> Result<()> {
-    let members = of(name, options)?;
+/// Prints the members of each file, or all of them as JSON.
+pub(crate) fn list(
+    args: &FileArgs,
+    files: &[PathBuf],
+    directories: Directories,
+    options: &Options,
+) -> Exit {
+    let event_lines = EventLines::default();
+    let mut listed = Vec::new();
+    let exit = named_files::each(files, directories, args.talk, Activity::Reading, |name| {
+        let options = event_lines.add_to(options, name, args.talk, None);
+        let members = of(name, &options)?;
+        match args.json {
+            true => listed.push(ListedMembers::of(name, &members)),
+            false => print(&members, args.talk.verbose > 0)?,
+        }
+        Ok(())
+    });
+    if !args.json {
+        return exit;
+    }
+    match screen::print_json(&listed) {
+        Ok(()) => exit,
+        Err(e) => exit.max(console::fail(&e.into())),
+    }
+}
+
+/// Prints the names of members, or all about them.
+fn print(members: &[Member], is_long: bool) -> Result<()> {
     let mut out = BufWriter::new(Screen::stdout()?);
     let mut width = LEAST_WIDTH;
-    for member in &members {
+    for member in members {
         let name = escaped(&member.name);
-        match args.talk.verbose > 0 {
+        match is_long {
             true => writeln!(out, "{} {name}{}", facts(member, &mut width), link(member))?,
             false => writeln!(out, "{name}")?,
         }
@@ -27,7 +58,7 @@ pub(crate) fn print(name: &Name, args: &FileArgs, options: &Options) -> Result<(
 }
 
 /// The members of a file.
-pub(crate) fn of(name: &Name, options: &Options) -> Result<Vec<Member>> {
+fn of(name: &Name, options: &Options) -> Result<Vec<Member>> {
     Archive::open(input::open_seekable(name)?, options)?.members()
 }
 
@@ -104,7 +135,7 @@ fn time(seconds: i64) -> String {
 
 /// A name as `tar -t` writes it: a backslash and whatever is no text or would move the cursor are
 /// escaped, so that each name is one line.
-pub(crate) fn escaped(name: &[u8]) -> String {
+fn escaped(name: &[u8]) -> String {
     let mut shown = String::new();
     for chunk in name.utf8_chunks() {
         for c in chunk.valid().chars() {
@@ -117,7 +148,7 @@ pub(crate) fn escaped(name: &[u8]) -> String {
                 '\u{8}' => shown.push_str(r"\b"),
                 '\u{B}' => shown.push_str(r"\v"),
                 '\u{C}' => shown.push_str(r"\f"),
-                c if crate::cli::report::console::is_control(c) => {
+                c if is_control(c) => {
                     let mut bytes = [0; 4];
                     octal(c.encode_utf8(&mut bytes).as_bytes(), &mut shown);
                 }
@@ -138,7 +169,7 @@ fn octal(bytes: &[u8], shown: &mut String) {
 
 /// An archive, as `--json` shows it.
 #[derive(Serialize)]
-pub(crate) struct ListedMembers {
+struct ListedMembers {
     name: String,
     members: Vec<ListedMember>,
 }
@@ -163,17 +194,11 @@ struct ListedMember {
 }
 
 impl ListedMembers {
-    pub(crate) fn of(name: &Name, options: &Options) -> Result<Self> {
-        let members = of(name, options)?;
-        Ok(ListedMembers {
+    fn of(name: &Name, members: &[Member]) -> Self {
+        ListedMembers {
             name: name.to_string(),
             members: members.iter().map(ListedMember::from).collect(),
-        })
-    }
-
-    /// Prints the archives as one JSON array.
-    pub(crate) fn print(all: &[Self]) -> io::Result<()> {
-        screen::print_json(&all)
+        }
     }
 }
 

@@ -9,16 +9,19 @@
 //! | `file_checks` | checks of the arguments before any work |
 //! | `cat_command` | cat |
 //! | `head_and_tail` | head and tail |
+//! | `follow` | tail -f |
 //! | `compare_command` | compare |
 //! | `companions` | diff and less |
-//! | `file_parts` | the parts of a file that these three write |
+//! | `file_parts` | the parts of a file that cat, head and tail write |
 //! | `list_command` | list |
-//! | `member_lines` | list the members of tar archives |
+//! | `block_map` | list --map |
+//! | `member_lines` | list --members |
 //! | `recover_command` | recover |
 //! | `member_names` | the members of a tar archive that arguments mean |
 //! | `named_files` | the files that arguments mean, and names of outputs |
 //! | `input_name` | names of inputs |
 //! | `input` | opening an input |
+//! | `flushed_stream` | compression of a stream whose blocks end in time |
 //! | `stoppable_input` | an input whose waiting reads can be ended after an error |
 //! | `content` | the content of a file of any form |
 //! | `foreign_input` | the content of inputs that are gzip or zstd |
@@ -33,6 +36,7 @@
 //! | `descriptors` | standard input and output, which may be closed |
 //! | `process_ranks` | compress as one of several processes |
 
+pub(crate) mod block_map;
 pub(crate) mod cat_command;
 pub(crate) mod companions;
 pub(crate) mod compare_command;
@@ -41,6 +45,8 @@ pub(crate) mod descriptors;
 pub(crate) mod file_checks;
 pub(crate) mod file_commands;
 pub(crate) mod file_parts;
+pub(crate) mod flushed_stream;
+pub(crate) mod follow;
 pub(crate) mod foreign_input;
 pub(crate) mod head_and_tail;
 pub(crate) mod input;

@@ -37,11 +37,22 @@ pub(crate) fn each(
     mut work: impl FnMut(&Name) -> Result<()>,
 ) -> Exit {
     let mut worst = Exit::Fine;
-    let mut attempt = |(name, found): (Name, Result<()>)| {
+    find(names, directories, talk, |name, found| {
         if let Err(e) = found.and_then(|()| work(&name)) {
             worst = worst.max(console::fail_with(&e, &name, task));
         }
-    };
+    });
+    worst
+}
+
+/// Calls `take` with every file meant by `names`, or with the reason why a name means none.
+pub(crate) fn find(
+    names: &[PathBuf],
+    directories: Directories,
+    talk: Talk,
+    mut take: impl FnMut(Name, Result<()>),
+) {
+    let mut attempt = |(name, found): (Name, Result<()>)| take(name, found);
     if names.is_empty() {
         attempt((Name::Stdin, Ok(())));
     }
@@ -61,7 +72,6 @@ pub(crate) fn each(
             Directories::Refused => attempt(refuse("is a directory; name the files in it")),
         }
     }
-    worst
 }
 
 /// The wanted files under `root`, in the order of their names. Links and special files are left

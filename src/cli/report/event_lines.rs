@@ -7,8 +7,8 @@
 use crate::cli::arguments::args::Talk;
 use crate::cli::files::input_name::Name;
 use crate::cli::files::stoppable_input::Stop;
-use crate::cli::report::progress_bar::BlockSteps;
 use crate::cli::report::timeline::{Timeline, words};
+use crate::cli::report::work_estimate::WorkEstimate;
 use bwz::{Device, Event, Options, Result, Step};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
@@ -22,7 +22,7 @@ pub(crate) struct EventLines {
     /// Warnings that were printed.
     said: Arc<Mutex<HashSet<String>>>,
     timeline: Arc<Timeline>,
-    steps: BlockSteps,
+    steps: WorkEstimate,
 }
 
 /// The finished steps of a block.
@@ -36,12 +36,12 @@ impl EventLines {
         Ok(EventLines {
             said: Arc::default(),
             timeline,
-            steps: BlockSteps::default(),
+            steps: WorkEstimate::default(),
         })
     }
 
     /// Returns these lines with a progress bar that is moved by `steps`.
-    pub(crate) fn moving(&self, steps: BlockSteps) -> Self {
+    pub(crate) fn moving(&self, steps: WorkEstimate) -> Self {
         EventLines {
             steps,
             ..self.clone()
@@ -62,9 +62,9 @@ impl EventLines {
         let started = Instant::now();
         let file = Arc::from(name.to_string());
         let blocks = Mutex::new(BTreeMap::<u64, Steps>::new());
-        options
-            .clone()
-            .on_event(move |event| match event {
+        options.clone().on_event(move |event| {
+            lines.steps.count(&event);
+            match event {
                 Event::Warning(what) if lines.is_new(&what) => talk.warn(&name, what),
                 Event::Done {
                     block,
@@ -73,7 +73,6 @@ impl EventLines {
                     to,
                     ..
                 } => {
-                    lines.steps.count(block, step);
                     lines.timeline.add(&file, block, step, from, to);
                     if !talk.wants_blocks() {
                         return;
@@ -90,7 +89,8 @@ impl EventLines {
                 }
                 Event::Failed => stop.iter().for_each(Stop::now),
                 _ => (),
-            })
+            }
+        })
     }
 
     /// Prints how busy the GPUs were, and writes the timeline if it is wanted.

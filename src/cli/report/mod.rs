@@ -6,6 +6,7 @@
 //! | `console` | messages on standard error |
 //! | `screen` | text on standard output, escaped for terminals |
 //! | `event_lines` | events as lines |
+//! | `work_estimate` | the share of the work that is done |
 //! | `progress_bar` | the progress bar |
 //! | `timeline` | the trace of a run, and how busy GPUs were |
 //! | `json_bytes` | bytes in JSON |
@@ -24,3 +25,4 @@ pub(crate) mod json_bytes;
 pub(crate) mod progress_bar;
 pub(crate) mod screen;
 pub(crate) mod timeline;
+pub(crate) mod work_estimate;

@@ -1,24 +1,23 @@
 //! The progress bar. It is shown only on a terminal, and only if the work takes longer than half a
 //! second.
 //!
-//! The bar counts bytes of the input that belong to finished blocks; [`CountedReads`] counts the
-//! bytes read. A block that is in work counts in part: by its finished steps and, within a step, by
-//! an estimate from the time taken so far. The sort of one large block may take minutes.
+//! The bar counts bytes of the input that belong to finished blocks, and parts of those that are
+//! under way ([`WorkEstimate`]); [`CountedReads`] counts the bytes read.
 
 use crate::cli::arguments::args::Talk;
+use crate::cli::files::input::InputSource;
 use crate::cli::files::input_name::Name;
 use crate::cli::report::console::printable;
 use crate::cli::report::io_errors::while_reading;
-use bwz::Step;
+use crate::cli::report::screen::columns;
+use crate::cli::report::work_estimate::{Direction, WorkEstimate};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rustix::termios::tcgetwinsize;
-use std::collections::BTreeMap;
 use std::io::{self, IoSliceMut, IsTerminal, Read, Seek, SeekFrom};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Time after which the bar is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -30,76 +29,9 @@ const REFRESH: Duration = Duration::from_millis(200);
 pub(crate) struct Progress {
     bar: ProgressBar,
     read: Arc<AtomicU64>,
-    steps: BlockSteps,
+    steps: WorkEstimate,
     /// Dropped to end the thread that shows the bar.
     waiter: Option<(Sender<()>, JoinHandle<()>)>,
-}
-
-/// The progress of the blocks.
-#[derive(Clone, Default)]
-pub(crate) struct BlockSteps(Arc<Mutex<Blocks>>);
-
-#[derive(Default)]
-struct Blocks {
-    /// Number of blocks that were read.
-    read: u64,
-    /// Number of blocks that were written.
-    written: u64,
-    /// For each block between reading and writing: the finished share of its work, and the time of
-    /// its last step.
-    under_way: BTreeMap<u64, (f64, Instant)>,
-}
-
-/// Seconds per byte after which a step counts as half done.
-const HALF_DONE: f64 = 50e-9;
-
-impl BlockSteps {
-    /// Counts a finished step of a block.
-    pub(crate) fn count(&self, block: u64, step: Step) {
-        let mut blocks = self
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let share = match step {
-            Step::Read => {
-                blocks.read += 1;
-                0.0
-            }
-            Step::Write => {
-                blocks.written += 1;
-                blocks.under_way.remove(&block);
-                return;
-            }
-            Step::Sort(_) => 0.6,
-            Step::Decode(_) => 0.4,
-            Step::Code(_) | Step::Invert(_) => 0.9,
-            _ => return,
-        };
-        blocks
-            .under_way
-            .insert(block, (share, Instant::now()));
-    }
-
-    /// Returns the number of finished bytes, if `read` bytes were read.
-    fn done_of(&self, read: u64) -> u64 {
-        let blocks = self
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if blocks.read == 0 {
-            // The source does not report its blocks.
-            return read;
-        }
-        let size = read as f64 / blocks.read as f64;
-        let mut done = blocks.written as f64;
-        for (share, since) in blocks.under_way.values() {
-            let took = since.elapsed().as_secs_f64();
-            let of_step = took / (took + HALF_DONE * size);
-            let next = if *share < 0.5 { 0.6 } else { 1.0 };
-            done += share + (next - share).max(0.0) * of_step;
-        }
-        read.min((done * size) as u64)
-    }
 }
 
 impl Progress {
@@ -114,7 +46,7 @@ impl Progress {
             && io::stderr().is_terminal();
         let bar = ProgressBar::hidden();
         let read = Arc::default();
-        let steps = BlockSteps::default();
+        let steps = WorkEstimate::default();
         if !wanted {
             return Progress {
                 bar,
@@ -139,8 +71,9 @@ impl Progress {
         }
     }
 
-    /// The counter for steps of blocks.
-    pub(crate) fn steps(&self) -> BlockSteps {
+    /// The counter for steps of blocks, to which the events of the work must come.
+    pub(crate) fn steps(&self, direction: Direction) -> WorkEstimate {
+        self.steps.expect(direction);
         self.steps.clone()
     }
 
@@ -219,8 +152,11 @@ fn show_later(
 
 /// The bar's layout, by the width of the terminal. It has no colours that NO_COLOR would turn off.
 fn style(total: Option<u64>) -> ProgressStyle {
-    let template = match (total, columns()) {
-        (Some(_), 80..) => "{msg:20!} [{wide_bar}] {bytes}/{total_bytes} {bytes_per_sec} ETA {eta}",
+    let template = match (total, columns(io::stderr())) {
+        (Some(_), 120..) => {
+            "{msg:20!} [{wide_bar}] {percent:>3} % {bytes}/{total_bytes} {bytes_per_sec} ETA {eta}"
+        }
+        (Some(_), 80..) => "{msg:20!} [{wide_bar}] {percent:>3} % {bytes_per_sec} ETA {eta}",
         (Some(_), 40..) => "{msg:10!} [{wide_bar}] {percent:>3} % ETA {eta}",
         (Some(_), _) => "{percent:>3} % ETA {eta}",
         (None, 80..) => "{msg:20!} {bytes} {bytes_per_sec} {elapsed}",
@@ -230,12 +166,6 @@ fn style(total: Option<u64>) -> ProgressStyle {
     style.progress_chars("=> ")
 }
 
-/// The width of the terminal in columns.
-fn columns() -> u16 {
-    let columns = tcgetwinsize(io::stderr()).map_or(0, |size| size.ws_col);
-    if columns == 0 { 80 } else { columns }
-}
-
 /// A reader that reports its progress to the bar. Its errors are worded as those of reading, to
 /// tell them from a writer's.
 pub(crate) struct CountedReads<R> {
@@ -243,6 +173,13 @@ pub(crate) struct CountedReads<R> {
     read: Arc<AtomicU64>,
     /// A bar that shows the bytes read, if the total is unknown.
     bar: Option<ProgressBar>,
+}
+
+impl CountedReads<&mut InputSource> {
+    /// Waits for bytes as [`InputSource::wait`] does.
+    pub(crate) fn wait(&self, time: Option<Duration>) -> io::Result<bool> {
+        self.inner.wait(time).map_err(while_reading)
+    }
 }
 
 impl<R: Read> Read for CountedReads<R> {
@@ -293,20 +230,5 @@ mod tests {
             (text.as_str(), progress.read.load(Ordering::Relaxed)),
             ("bytes", 5)
         );
-    }
-
-    #[test]
-    fn a_block_moves_with_its_steps() {
-        let steps = BlockSteps::default();
-        assert_eq!(steps.done_of(100), 100);
-        steps.count(0, Step::Read);
-        let sorting = steps.done_of(1 << 30);
-        steps.count(0, Step::Sort(bwz::Device::Cpu));
-        let coding = steps.done_of(1 << 30);
-        steps.count(0, Step::Code(bwz::Device::Cpu));
-        let coded = steps.done_of(1 << 30);
-        assert!(sorting < 1 << 29 && coding > 1 << 29 && coded > coding && coded < 1 << 30);
-        steps.count(0, Step::Write);
-        assert_eq!(steps.done_of(1 << 30), 1 << 30);
     }
 }

@@ -4,9 +4,12 @@
 
 use crate::cli::files::descriptors;
 use crate::cli::report::console::is_control;
+use rustix::termios::tcgetwinsize;
 use serde::Serialize;
+use std::env;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::os::fd::AsFd;
 
 /// Maximum bytes of a UTF-8 character.
 const LONGEST: usize = 4;
@@ -139,6 +142,17 @@ impl<W: Write> Write for Screen<W> {
         }
         self.out.flush()
     }
+}
+
+/// The width of a terminal in columns, or 80 if it is none.
+pub(crate) fn columns(terminal: impl AsFd) -> u16 {
+    let columns = tcgetwinsize(terminal).map_or(0, |size| size.ws_col);
+    if columns == 0 { 80 } else { columns }
+}
+
+/// True if an output may have colours.
+pub(crate) fn has_colors(is_terminal: bool) -> bool {
+    is_terminal && env::var_os("NO_COLOR").is_none_or(|no| no.is_empty())
 }
 
 /// Prints a value as JSON on standard output.

@@ -118,6 +118,9 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
     let fail = |e: Error| console::fail(&e);
     let gathered = patterns::gather(args, pairs, args.revcomp || form == LineForm::Sam);
     let (patterns, files) = gathered.map_err(fail)?;
+    if files.is_empty() {
+        return Ok(false);
+    }
     if form == LineForm::Sam && files.len() > 1 {
         return Err(fail(Error::Usage(
             "--sam takes one file: it has one header".into(),

@@ -47,9 +47,13 @@ pub(crate) fn gather(
 ) -> Result<(Patterns, Vec<PathBuf>)> {
     let from_files = !args.lines.is_empty() || !args.fasta.is_empty() || pairs.is_some();
     let named = args.patterns.is_empty() && !from_files;
+    if named && args.words.is_empty() {
+        return Err(Error::Usage("no pattern is given".into()));
+    }
     let (first, files) = args.words.split_at(usize::from(named));
     let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
-    if files.is_empty() {
+    let files = args.files_from.add_to(&files)?;
+    if files.is_empty() && !args.files_from.is_given() {
         return Err(Error::Usage(
             "name the files to search, after the pattern".into(),
         ));
@@ -58,6 +62,7 @@ pub(crate) fn gather(
         .lines
         .iter()
         .chain(&args.fasta)
+        .chain(args.files_from.lists())
         .chain(pairs.iter().flatten());
     usage::one_stdin(read)?;
     // The other threads search meanwhile.

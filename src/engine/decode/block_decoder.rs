@@ -110,8 +110,11 @@ impl BlockDecoder {
     fn raw(&self, block: CodedBlock) -> Result<Raw> {
         let from = Instant::now();
         if let Some(run) = self.known_run(&block) {
-            self.listener
-                .done(block.number, [(Step::Check, from, Instant::now())]);
+            self.listener.done(
+                block.number,
+                block.header.raw_size,
+                [(Step::Check, from, Instant::now())],
+            );
             self.note_decoded(&block.header, Duration::ZERO);
             self.restoring.pass();
             self.end_if_restored();
@@ -169,7 +172,8 @@ impl BlockDecoder {
         let on_gpu = steps
             .iter()
             .any(|(step, ..)| matches!(step, Step::Invert(Device::Cuda(_))));
-        let bytes = match (self.checked(inverted, steps), &coded) {
+        self.tell(&inverted, steps);
+        let bytes = match (self.checked(inverted), &coded) {
             (Err(Error::Format { .. }), Some(coded)) if on_gpu => self.restore_on_cpu(coded),
             (checked, _) => checked,
         };
@@ -183,7 +187,8 @@ impl BlockDecoder {
         let threads = self.inverter.threads();
         if let Some((inverted, steps)) = self.invert_coded(&block, threads)? {
             self.note_decoded(&block.header, Duration::ZERO);
-            let bytes = match self.checked(inverted, steps) {
+            self.tell(&inverted, steps);
+            let bytes = match self.checked(inverted) {
                 Err(Error::Format { .. }) => self.restore_on_cpu(&block),
                 checked => checked,
             };
@@ -202,7 +207,8 @@ impl BlockDecoder {
             steps = timed;
             Ok(text)
         })?;
-        Ok((self.checked(inverted, steps)?, coded))
+        self.tell(&inverted, steps);
+        Ok((self.checked(inverted)?, coded))
     }
 
     fn decoded_on_cpu(&self, block: CodedBlock) -> Result<(Decoded, Option<CodedBlock>)> {
@@ -213,8 +219,11 @@ impl BlockDecoder {
         let on = self.pool.executor().timed(&clock);
         let (decoded, coded) = decode_slices_on(on, block, &self.plan, &self.spare)?;
         self.note_decoded(&decoded.origin.header, clock.read());
-        self.listener
-            .done(number, [(Step::Decode(Device::Cpu), from, Instant::now())]);
+        self.listener.done(
+            number,
+            decoded.text_size(),
+            [(Step::Decode(Device::Cpu), from, Instant::now())],
+        );
         // The coded block is kept to know a run again, and for the CPU in case a GPU restores it
         // wrongly.
         Ok((
@@ -275,8 +284,15 @@ impl BlockDecoder {
         Ok(bytes)
     }
 
-    /// Undoes the filters and checks the raw bytes. `steps` are those that the block has taken.
-    fn checked(&self, inverted: Inverted, mut steps: Vec<Timed>) -> Result<Vec<u8>> {
+    /// Reports the steps in which a block was inverted.
+    fn tell(&self, inverted: &Inverted, steps: Vec<Timed>) {
+        let text_size = inverted.text.len() as u64;
+        self.listener
+            .done(inverted.origin.number, text_size, steps);
+    }
+
+    /// Undoes the filters and checks the raw bytes.
+    fn checked(&self, inverted: Inverted) -> Result<Vec<u8>> {
         let began = Instant::now();
         let filtered = inverted.is_filtered();
         let raw_size = inverted.origin.header.raw_size;
@@ -292,9 +308,10 @@ impl BlockDecoder {
         drop(guest);
         let from = Instant::now();
         let raw = self.pool.install(|| check(&origin, raw))?;
-        steps.extend(filtered.then_some((Step::Unfilter, began, from)));
-        steps.push((Step::Check, from, Instant::now()));
-        self.listener.done(origin.number, steps);
+        let unfiltered = filtered.then_some((Step::Unfilter, began, from));
+        let checked = (Step::Check, from, Instant::now());
+        let steps = unfiltered.into_iter().chain([checked]);
+        self.listener.done(origin.number, raw_size, steps);
         Ok(raw)
     }
 

@@ -55,6 +55,15 @@ pub(crate) enum DecodedText {
 }
 
 impl Decoded {
+    /// Number of bytes of the text.
+    pub(crate) fn text_size(&self) -> u64 {
+        let bytes = match &self.text {
+            DecodedText::Bwt(bwt) => &bwt.bytes,
+            DecodedText::Stored(raw) => raw,
+        };
+        bytes.len() as u64
+    }
+
     /// The transform. `None` if the block is stored.
     pub(crate) fn bwt(&self) -> Option<&Bwt> {
         if let DecodedText::Bwt(bwt) = &self.text {

@@ -159,6 +159,7 @@ impl BlockEncoder {
             block.header.raw_offset = place.offset;
             self.listener.done(
                 place.number,
+                block.header.raw_size,
                 [(Step::Code(Device::Cpu), from, Instant::now())],
             );
             self.sorting.pass();
@@ -189,7 +190,8 @@ impl BlockEncoder {
         let text = &block.filtered.text;
         let rate = sample_rate(text.len(), self.index);
         let (sorted, steps) = self.sorters.sort(text, rate, place.alone)?;
-        self.listener.done(place.number, steps);
+        self.listener
+            .done(place.number, text.len() as u64, steps);
         drop(turn);
         self.end_if_sorted();
         let _turn = self.coding.enter(place.number)?;
@@ -219,30 +221,39 @@ impl BlockEncoder {
         match (self.index, sequences) {
             (Some(_), None) => Ok(with(Filtered::unchanged(bytes), None)),
             (Some(_), Some(SequencesStart { kind, state })) => {
-                self.listener
-                    .time(place.number, Step::Filter, || {
-                        let separate = || filter::separate(bytes, kind, state);
-                        let (filtered, adds) = self.pool.install(separate)?;
-                        Ok(with(filtered, Some((kind, adds))))
-                    })
+                let from = Instant::now();
+                let separate = || filter::separate(bytes, kind, state);
+                let (filtered, adds) = self.pool.install(separate)?;
+                self.tell_filter(place, &filtered, from);
+                Ok(with(filtered, Some((kind, adds))))
             }
-            (None, _) => self
-                .listener
-                .time(place.number, Step::Filter, || {
-                    let filtered = filter::filter_but_last(bytes, earlier, &self.pool)?;
-                    // The sorters' workspace is freed to make room for the match finder.
-                    if filtered.is_repetitive() {
-                        self.sorters.cpu.free();
-                    }
-                    Ok(with(filter::deduplicate(filtered, &self.pool)?, None))
-                }),
+            (None, _) => {
+                let from = Instant::now();
+                let filtered = filter::filter_but_last(bytes, earlier, &self.pool)?;
+                // The sorters' workspace is freed to make room for the match finder.
+                if filtered.is_repetitive() {
+                    self.sorters.cpu.free();
+                }
+                let filtered = filter::deduplicate(filtered, &self.pool)?;
+                self.tell_filter(place, &filtered, from);
+                Ok(with(filtered, None))
+            }
         }
+    }
+
+    /// Reports that a block was filtered.
+    fn tell_filter(&self, place: BlockPlace, filtered: &Filtered, from: Instant) {
+        let text_size = filtered.text.len() as u64;
+        let step = (Step::Filter, from, Instant::now());
+        self.listener
+            .done(place.number, text_size, [step]);
     }
 
     /// Codes a block's slices and puts it together. A transform that a GPU has coded is only put
     /// together.
     fn coded(&self, block: FilteredBlock, sorted: Sorted) -> Result<CodedBlock> {
         let raw_size = block.raw_size as u64;
+        let text_size = block.filtered.text.len() as u64;
         let number = block.place.number;
         let is_coded = matches!(sorted, Sorted::Coded(_));
         let copy = self.verify.map(|_| block.copy()).transpose()?;
@@ -264,13 +275,13 @@ impl BlockEncoder {
             true => code()?,
             false => self
                 .listener
-                .time(number, Step::Code(Device::Cpu), code)?,
+                .time(number, text_size, Step::Code(Device::Cpu), code)?,
         };
         self.sorters.gpus.coded(raw_size, clock.read());
         match copy {
             Some(copy) => self
                 .listener
-                .time(number, Step::Check, || self.checked(block, copy)),
+                .time(number, raw_size, Step::Check, || self.checked(block, copy)),
             None => Ok(block),
         }
     }

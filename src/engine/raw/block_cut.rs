@@ -35,6 +35,17 @@ pub(crate) struct SequencesStart {
     pub state: LineState,
 }
 
+/// The reason why a block ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BlockEnd {
+    /// It is full, and the stream may go on. The block may be cut.
+    Full,
+    /// All of it is wanted now, and the stream may go on.
+    Flushed,
+    /// The stream has ended.
+    Last,
+}
+
 /// Bytes of a run that are examined together.
 const PIECE: usize = 64 << 10;
 
@@ -86,21 +97,22 @@ impl BlockCut {
     }
 
     /// Takes the bytes with which the following block begins off the end of this one. There are
-    /// none if it is the last. Also returns the block's start if the stream is one of sequences.
+    /// none unless it is full. Also returns the block's start if the stream is one of sequences.
     pub(crate) fn cut(
         &mut self,
         block: &mut Vec<u8>,
-        is_last: bool,
+        end: BlockEnd,
     ) -> Result<(Vec<u8>, Option<SequencesStart>)> {
+        let goes_on = end != BlockEnd::Last;
         if mem::take(&mut self.undecided) {
-            self.kind = sequence::decide(block, !is_last);
+            self.kind = sequence::decide(block, goes_on);
             if self.kind.is_none() {
-                self.tell_why(block, !is_last)?;
+                self.tell_why(block, goes_on)?;
             }
         }
         let rest = match self
             .place(block)
-            .filter(|&at| !is_last && at < block.len())
+            .filter(|&at| end == BlockEnd::Full && at < block.len())
         {
             Some(at) => split_off(block, at).ok_or(Flaw::NO_MEMORY)?,
             None => Vec::new(),

@@ -14,6 +14,7 @@ use crate::cli::files::input_name::Name;
 use crate::cli::report::console::{self, Activity};
 use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
+use crate::cli::report::screen::has_colors;
 use crate::cli::search::grep::context_lines::ContextSize;
 use crate::cli::search::grep::file_report::{FileOutcome, FileReport, ReportPlan, Show};
 use crate::cli::search::grep::grep_colors::GrepColors;
@@ -48,6 +49,9 @@ pub(crate) fn run(args: &GrepArgs) -> Exit {
 fn search_all(args: &GrepArgs) -> Result<Result<bool, Exit>> {
     let started = Instant::now();
     let patterns = grep_patterns::gather(args)?;
+    if args.files_from.is_given() && patterns.files.is_empty() {
+        return Ok(Ok(false));
+    }
     let matcher = grep_patterns::matcher(&patterns, &args.pattern)?;
     let out = GrepOutput::open()?;
     let plan = plan(args, &patterns.files, out.is_terminal());
@@ -102,7 +106,7 @@ fn plan(args: &GrepArgs, files: &[PathBuf], is_terminal: bool) -> ReportPlan {
     let color = match show.color {
         When::Always => true,
         When::Never => false,
-        When::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty()),
+        When::Auto => has_colors(is_terminal),
     };
     let what = shown(show);
     ReportPlan {

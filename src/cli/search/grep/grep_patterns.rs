@@ -38,7 +38,12 @@ pub(crate) fn gather(args: &GrepArgs) -> Result<GrepPatterns> {
             "-G: expressions are extended ones, as with -E; write \\+ as +, and + as \\+".into(),
         ));
     }
-    usage::one_stdin(pattern.files.iter())?;
+    usage::one_stdin(
+        pattern
+            .files
+            .iter()
+            .chain(args.files_from.lists()),
+    )?;
     let mut words = args.words.iter();
     let mut lines = Vec::new();
     for text in &pattern.patterns {
@@ -66,10 +71,11 @@ pub(crate) fn gather(args: &GrepArgs) -> Result<GrepPatterns> {
         false if whole_record => format!(r"\A(?:{})\z", expression(&line, pattern.fixed)),
         false => expression(&line, pattern.fixed),
     });
+    let files: Vec<PathBuf> = words.map(PathBuf::from).collect();
     Ok(GrepPatterns {
         all: all.collect(),
         fixed,
-        files: words.map(PathBuf::from).collect(),
+        files: args.files_from.add_to(&files)?,
     })
 }
 

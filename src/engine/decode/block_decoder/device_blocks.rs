@@ -123,7 +123,7 @@ impl BlockDecoder {
         match lease.run(|gpu| gpu.invert(InvertJob::ToDevice(&job))) {
             Some(Ok(timed)) => {
                 self.note_decoded(&block.header, Duration::ZERO);
-                self.listener.done(block.number, timed);
+                self.listener.done(block.number, raw_size, timed);
                 OnDevice::Restored
             }
             Some(Err(_)) => OnDevice::Refused,
