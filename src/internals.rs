@@ -258,7 +258,7 @@ pub fn members_content(members: &[Member]) -> Option<Vec<u8>> {
     members
         .iter()
         .try_for_each(|member| columns.add(member))?;
-    columns.to_table(u64::MAX)
+    columns.table(u64::MAX)
 }
 
 /// Reads the table Members and writes it again. A table that nothing writes is accepted if it

@@ -143,7 +143,7 @@ impl<W: Write> FrameWriter<W> {
             all.extend(records.map(|content| (RECORDS, content)));
         }
         all.extend(digest.map(|digest| (STREAM_CHECK, digest)));
-        let members = members.and_then(|members| members.to_table(self.coded_size));
+        let members = members.and_then(|members| members.table(self.coded_size));
         all.extend(members.map(|content| (MEMBERS, content)));
         if all.is_empty() {
             return self.finish_with(&[]);

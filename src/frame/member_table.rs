@@ -111,7 +111,7 @@ impl MemberColumns {
 
     /// The content of the table, unless it is too large for a frame that has `frame_size` bytes so
     /// far.
-    pub(crate) fn to_table(self, frame_size: u64) -> Option<Vec<u8>> {
+    pub(crate) fn table(self, frame_size: u64) -> Option<Vec<u8>> {
         self.into_bytes()
             .filter(|content| content.len() as u64 <= frame_size / SHARE)
     }
@@ -312,8 +312,8 @@ mod tests {
             columns.add(&member(1)).unwrap();
             columns
         };
-        let size = columns().to_table(u64::MAX).unwrap().len() as u64;
-        assert!(columns().to_table(size * SHARE).is_some());
-        assert!(columns().to_table(size * SHARE - 1).is_none());
+        let size = columns().table(u64::MAX).unwrap().len() as u64;
+        assert!(columns().table(size * SHARE).is_some());
+        assert!(columns().table(size * SHARE - 1).is_none());
     }
 }
