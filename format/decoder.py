@@ -583,12 +583,14 @@ def read_records_table(content, fastq):
     return records
 
 
-def read_members_table(content):
+def read_members_table(content, raw_size):
     """Section 5.4: the table Members of a frame, as the rows of a table; None if Form is zstd.
 
     A row is name, link, user, group, kind, mode, size, offset, begin and end of the content, time.
     Raises Damaged or ValueError if it is malformed. No restored bytes depend on it.
     """
+    if not content or content[0] > 1:
+        raise ValueError("a table of members of an unknown Form")
     if content[0] == 1:
         return None
     fields = Fields(content[1:])
@@ -605,7 +607,9 @@ def read_members_table(content):
         offset = end + 512 * gap
         begin = offset + 512 * (headers + 1)
         content_end = begin + size + unfold(stored)
-        time += unfold(modified)
+        time = (time + unfold(modified) + 2**63) % 2**64 - 2**63
+        if kind > 255 or content_end < begin or content_end > raw_size:
+            raise ValueError("a member of kind %d that ends at %d" % (kind, content_end))
         members.append((*names, kind, mode, size, offset, begin, content_end, time))
         end = -(-content_end // 512) * 512
     return members

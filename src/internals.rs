@@ -276,7 +276,10 @@ pub fn walk_tar(raw: &[u8]) -> (Vec<Member>, bool) {
     walk.feed(
         0..size,
         |at, out| out.copy_from_slice(&raw[at..at + out.len()]),
-        |found| members.push(found.member),
+        |found| {
+            members.push(found.member);
+            true
+        },
     );
     (members, walk.finish(size) == End::Whole)
 }

@@ -325,7 +325,7 @@ class Archive:
     def open_member(self, member: Member | Pattern) -> IO[bytes]:
         """The content of a member, as a file. Only the blocks that hold it are decoded.
 
-        Of several members with the same name, the last one counts, and a hard link is the file that
+        Of several members with a name, the last one counts, and a hard link is the file that
         it is a link to, as after an extraction. A file with holes is read whole into memory, of any
         other one block at a time.
 
@@ -333,10 +333,12 @@ class Archive:
             KeyError: There is no such member.
             UsageError: It has no content, as a directory or a symbolic link.
         """
-        name = member.name if isinstance(member, Member) else member
+        name, offset = member, None
+        if isinstance(member, Member):
+            name, offset = member.name, member.offset
         if isinstance(name, str):
             name = name.encode("utf-8", "surrogateescape")
-        start, end, content = self._open().open_member(name)
+        start, end, content = self._open().open_member(name, offset)
         if content is not None:
             return io.BytesIO(content)
         return io.BufferedReader(MemberFile(self, start, end))

@@ -68,7 +68,12 @@ class MemberFile(io.RawIOBase):
         return self._at - self._start
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: self._start, io.SEEK_CUR: self._at, io.SEEK_END: self._end}[whence]
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+        bases = {io.SEEK_SET: self._start, io.SEEK_CUR: self._at, io.SEEK_END: self._end}
+        if whence not in bases:
+            raise ValueError(f"invalid whence: {whence}")
+        base = bases[whence]
         if base + offset < self._start:
             raise ValueError(f"seek to {base + offset - self._start}, before the begin")
         self._at = base + offset

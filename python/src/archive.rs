@@ -275,30 +275,40 @@ impl Archive {
         Ok(self.all_members(py)?.iter().map(member).collect())
     }
 
-    /// The raw range of the content of a member, and the content itself if it has holes.
+    /// The raw range of the content of a member, and the content itself if it has holes. It is the
+    /// member whose header is at `offset`, if that is given.
     fn open_member<'py>(
         &self,
         py: Python<'py>,
         name: &Bound<'py, PyAny>,
+        offset: Option<u64>,
     ) -> PyResult<(u64, u64, Option<Bound<'py, PyBytes>>)> {
         let name = pattern(name)?;
         let members = self.all_members(py)?;
-        let Some(member) = Member::find(&members, name.as_ref()).cloned() else {
-            let name = String::from_utf8_lossy(name.as_ref());
-            return Err(PyKeyError::new_err(format!("no member {name}")));
-        };
-        let start = member.data.start;
-        let end = member.data.end;
-        let content = self.handle.work(py, move |archive| {
-            let mut content = Vec::new();
-            match member.kind {
-                MemberKind::Sparse => archive.read_member(&member, &mut content)?,
-                _ => archive.check_member(&member)?,
+        let opened = self.handle.work(py, move |archive| {
+            let mut before = &members[..];
+            if let Some(offset) = offset {
+                let listed = members
+                    .iter()
+                    .position(|member| member.offset == offset);
+                before = &members[..listed.map_or(0, |number| number + 1)];
+            }
+            let Some(member) = archive.find_member(before, name.as_ref())? else {
+                return Ok(Err(String::from_utf8_lossy(name.as_ref()).into_owned()));
             };
-            Ok((member.kind == MemberKind::Sparse).then_some(content))
+            let content = match member.kind {
+                MemberKind::Sparse => Some(archive.member_content(member)?),
+                _ => archive.check_member(member).map(|_| None)?,
+            };
+            Ok(Ok((member.data.clone(), content)))
         })?;
-        let content = content.map(|content| PyBytes::new(py, &content));
-        Ok((start, end, content))
+        match opened {
+            Ok((data, content)) => {
+                let content = content.map(|content| PyBytes::new(py, &content));
+                Ok((data.start, data.end, content))
+            }
+            Err(name) => Err(PyKeyError::new_err(format!("no member {name}"))),
+        }
     }
 
     fn region<'py>(

@@ -67,6 +67,8 @@ def test_a_member_is_a_file_to_seek_in():
     assert file.read() == content[-5:]
     with pytest.raises(ValueError):
         file.raw.seek(-1)
+    with pytest.raises(ValueError):
+        file.raw.seek(0, 7)
 
 
 def test_what_has_no_content_is_refused():

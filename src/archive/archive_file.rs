@@ -45,6 +45,8 @@ pub struct Archive<R> {
     pub(crate) layouts: Layouts,
     /// The records, and the number of the first record of each name. `None` until they are read.
     pub(super) records: Option<RecordTable>,
+    /// Where the tar archive breaks off, if that is known.
+    pub(super) tar_end: Option<u64>,
 }
 
 /// Records, and the number of the first record of each name.
@@ -114,6 +116,7 @@ impl<R: Read + Seek + Send> Archive<R> {
             cost: ReadCost::default(),
             layouts: Layouts::default(),
             records: None,
+            tar_end: None,
         })
     }
 

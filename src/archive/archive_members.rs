@@ -2,7 +2,8 @@
 //! of them.
 //!
 //! A table lists the members of a frame, so that no block is decoded for the list. Without it the
-//! headers are looked for in the blocks; those that hold nothing but content are passed over. The
+//! headers are looked for in the blocks; most of those that hold nothing but content are passed
+//! over. The
 //! content of a member is read only if its own header says the same as the list.
 
 use super::archive_file::Archive;
@@ -25,6 +26,7 @@ const LONGEST_HEADERS: u64 = 64 << 20;
 const FIRST_PARTS: u64 = 64 << 10;
 
 const WRONG_MEMBERS: Flaw = Flaw("the table of members does not match the member's own header");
+const CUT_MEMBER: Flaw = Flaw("the tar archive ends within this member");
 const WRONG_PARTS: Flaw = Flaw("the parts of a file with holes do not match its content");
 
 impl<R: Read + Seek + Send> Archive<R> {
@@ -32,7 +34,8 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// archives one after the other are one.
     ///
     /// If the archive breaks off, this returns the members before that place, with a warning to
-    /// the listener of the options.
+    /// the listener of the options; [`Archive::tar_breaks_off`] tells where. If the options ask for
+    /// verification, the members are looked for in the blocks even if there is a table.
     ///
     /// ```
     /// use bwz::{Archive, Options};
@@ -75,7 +78,11 @@ impl<R: Read + Seek + Send> Archive<R> {
             .collect();
         let mut members = Vec::new();
         for frame in &frames {
-            let Some(listed) = self.listed_members(frame, members.len())? else {
+            let listed = match self.options.verify {
+                true => None,
+                false => self.listed_members(frame, members.len())?,
+            };
+            let Some(listed) = listed else {
                 return self.walk_members();
             };
             let start = frame.raw.start;
@@ -102,11 +109,10 @@ impl<R: Read + Seek + Send> Archive<R> {
             .frames()
             .iter()
             .filter(|frame| frame.blocks > 0);
-        let has_size = self.raw_size() > 0 && self.raw_size().is_multiple_of(UNIT);
-        if has_size && frames.all(|frame| frame.members.is_some()) {
+        if self.raw_size() > 0 && frames.all(|frame| frame.members.is_some()) {
             return Ok(true);
         }
-        if !has_size {
+        if self.raw_size() < UNIT || !self.raw_size().is_multiple_of(UNIT) {
             return Ok(false);
         }
         let mut first = Vec::new();
@@ -148,6 +154,8 @@ impl<R: Read + Seek + Send> Archive<R> {
     fn walk_members(&mut self) -> Result<Vec<Member>> {
         let mut walk = TarWalk::default();
         let mut members = Vec::new();
+        let memory = self.options.memory_limit();
+        let mut needed = 0_u64;
         let mut ahead = 1;
         while let Some(at) = walk.wanted().filter(|&at| at < self.raw_size()) {
             let first = self.blocks_of(&(at..at + 1)).start;
@@ -158,30 +166,96 @@ impl<R: Read + Seek + Send> Archive<R> {
                 let range = pos..pos + block.raw.len() as u64;
                 pos = range.end;
                 let read = |at: usize, out: &mut [u8]| block.raw.read_at(at, out);
-                walk.feed(range, read, |found| members.push(found.member));
+                walk.feed(range, read, |found| {
+                    needed += memory_of(&found.member);
+                    members.push(found.member);
+                    needed <= memory
+                });
                 Ok(())
             })?;
-            self.check_members(members.len())?;
-            ahead = self.options.thread_count();
+            let what = || format!("a list of {} members or more", members.len());
+            shortage::check(needed, memory, what)?;
+            // Large contents are passed over.
+            let is_dense = walk
+                .wanted()
+                .is_some_and(|at| self.blocks_of(&(at..at + 1)).start <= end);
+            ahead = if is_dense {
+                self.options.thread_count()
+            } else {
+                1
+            };
         }
+        let is_over = walk.wanted().is_none();
         match walk.finish(self.raw_size()) {
             // An archive without members is two units of zeros or more.
-            End::Whole if members.is_empty() && self.raw_size() < 2 * UNIT => {
+            End::Whole if members.is_empty() && (is_over || self.raw_size() < 2 * UNIT) => {
                 return Err(no_archive());
             }
             End::Broken(_) if members.is_empty() => return Err(no_archive()),
-            End::Broken(at) => self.options.run.listener.warn(format!(
-                "the tar archive breaks off at byte {at} of {}; its members before that are shown",
-                self.raw_size()
-            )),
+            End::Broken(at) => {
+                self.tar_end = Some(at);
+                self.options.run.listener.warn(format!(
+                    "the tar archive breaks off at byte {at} of {}: only what is before that is read",
+                    self.raw_size()
+                ));
+            }
             End::Whole => {}
         }
         Ok(members)
     }
 
+    /// Where the tar archive breaks off, if [`Archive::members`] has found that it does.
+    pub fn tar_breaks_off(&self) -> Option<u64> {
+        self.tar_end
+    }
+
     fn check_members(&self, count: usize) -> Result<()> {
         let what = || format!("a list of {count} members");
         shortage::check(count as u64 * MEMBER, self.options.memory_limit(), what)
+    }
+
+    /// The member of a name, as `tar -x` leaves it: the last of several, and for a hard link the
+    /// file that it is a link to, or the link itself if that file is not there. `./` before a name
+    /// and `/` behind it make no difference.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if the own header of a hard link does not say the same as `members`.
+    /// Otherwise as [`Archive::read_range`].
+    pub fn find_member<'a>(
+        &mut self,
+        members: &'a [Member],
+        name: &[u8],
+    ) -> Result<Option<&'a Member>> {
+        let mut wanted = name;
+        let mut before = members;
+        let mut found = None;
+        while let Some(number) = before
+            .iter()
+            .rposition(|member| bare(&member.name) == bare(wanted))
+        {
+            let member = &before[number];
+            found = Some(member);
+            if member.kind != MemberKind::HardLink {
+                break;
+            }
+            self.read_headers(member)?;
+            wanted = &member.link;
+            before = &before[..number];
+        }
+        Ok(found)
+    }
+
+    /// The content of a member in memory.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if it is larger than the memory that the options allow. Otherwise as
+    /// [`Archive::read_member`].
+    pub fn member_content(&mut self, member: &Member) -> Result<Vec<u8>> {
+        let what = || format!("the member {}", String::from_utf8_lossy(&member.name));
+        shortage::check(member.size, self.options.memory_limit(), what)?;
+        let mut content = Vec::new();
+        self.read_member(member, &mut content)?;
+        Ok(content)
     }
 
     /// Compares a member with its own header. Its content is then [`Member::data`] of the raw
@@ -198,7 +272,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// decoded.
     ///
     /// # Errors
-    /// [`Error::Usage`] if it is a link, or has no content for another reason; [`Member::find`]
+    /// [`Error::Usage`] if it is a link, or has no content for another reason; [`Archive::find_member`]
     /// follows hard links. [`Error::Format`] if the member's own header does not say the same as
     /// `member`. Otherwise as [`Archive::read_range`].
     pub fn read_member<W: Write>(&mut self, member: &Member, output: W) -> Result<ReadCost> {
@@ -236,28 +310,18 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// Reads the headers of a member, and compares them with it.
     fn read_headers(&mut self, member: &Member) -> Result<(FoundMember, ReadCost)> {
         let headers = member.offset..member.data.start;
-        let size = headers
+        headers
             .end
             .checked_sub(headers.start)
             .filter(|&size| size <= LONGEST_HEADERS && headers.end <= self.raw_size())
             .ok_or_else(|| self.wrong(WRONG_MEMBERS, member))?;
         let mut bytes = Vec::new();
         let cost = self.read_range(headers, &mut bytes)?;
-        let mut found = None;
-        TarWalk::default().feed(
-            0..size,
-            |at, out| out.copy_from_slice(&bytes[at..at + out.len()]),
-            |one| found = Some(one),
-        );
-        let is_same = |own: &FoundMember| {
-            let own = moved(own.member.clone(), member.offset);
-            (own.kind, own.size, own.offset, own.data)
-                == (member.kind, member.size, member.offset, member.data.clone())
-                && own.name == member.name
-        };
-        match found.filter(is_same) {
-            Some(found) => Ok((found, cost)),
-            None => Err(self.wrong(WRONG_MEMBERS, member)),
+        let found = FoundMember::in_headers(&bytes).filter(|found| found.is_like(member));
+        let found = found.ok_or_else(|| self.wrong(WRONG_MEMBERS, member))?;
+        match member.data.end <= self.raw_size() {
+            true => Ok((found, cost)),
+            false => Err(self.wrong(CUT_MEMBER, member)),
         }
     }
 
@@ -273,17 +337,18 @@ impl<R: Read + Seek + Send> Archive<R> {
             if let Some((parts, size)) = SparseParts::from_content(&front) {
                 return Ok((parts, size, cost));
             }
-            if size == stored || size >= LONGEST_HEADERS {
+            let is_list = |byte: &u8| byte.is_ascii_digit() || *byte == b'\n';
+            if size == stored.min(LONGEST_HEADERS) || !front.iter().all(is_list) {
                 return Err(self.wrong(WRONG_PARTS, member));
             }
-            size = (size * 8).min(stored);
+            size = (size * 8).min(stored).min(LONGEST_HEADERS);
         }
     }
 
     /// The error of a member, at the block that holds its header.
     fn wrong(&self, flaw: Flaw, member: &Member) -> Error {
         let block = self
-            .blocks_of(&(member.offset..member.offset + 1))
+            .blocks_of(&(member.offset..member.offset.saturating_add(1)))
             .start;
         let offset = self
             .blocks()
@@ -293,31 +358,22 @@ impl<R: Read + Seek + Send> Archive<R> {
     }
 }
 
-impl Member {
-    /// The member of a name, as `tar -x` leaves it: the last of several, and for a hard link the
-    /// file that it is a link to. `./` before a name and `/` behind it make no difference.
-    pub fn find<'a>(members: &'a [Member], name: &[u8]) -> Option<&'a Member> {
-        let mut before = members.len();
-        let mut wanted = name;
-        loop {
-            before = members[..before]
-                .iter()
-                .rposition(|member| bare(&member.name) == bare(wanted))?;
-            let found = &members[before];
-            match found.kind {
-                MemberKind::HardLink => wanted = &found.link,
-                _ => return Some(found),
-            }
-        }
-    }
-}
-
 /// A name without `./` before it and `/` behind it.
 fn bare(mut name: &[u8]) -> &[u8] {
     while let Some(rest) = name.strip_prefix(b"./") {
         name = rest;
     }
     name.strip_suffix(b"/").unwrap_or(name)
+}
+
+/// Memory of a member in the list, in bytes.
+fn memory_of(member: &Member) -> u64 {
+    let strings = [&member.name, &member.link, &member.user, &member.group];
+    MEMBER
+        + strings
+            .map(|string| string.len() as u64)
+            .iter()
+            .sum::<u64>()
 }
 
 /// A member whose offsets are counted from `start` bytes before.

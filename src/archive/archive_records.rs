@@ -151,6 +151,7 @@ impl<R: Read + Seek + Send> Archive<R> {
             cost,
             layouts,
             records,
+            ..
         } = self;
         let Some((records, _)) = records else {
             return Ok(true);
@@ -289,6 +290,7 @@ impl<R: Read + Seek + Send> Archive<R> {
             cost,
             layouts,
             records,
+            ..
         } = self;
         let records = &mut records.as_mut().expect("just read").0;
         let within = |(number, range): &(usize, Range<u64>)| {

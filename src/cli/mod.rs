@@ -3,7 +3,7 @@
 //! | file | job |
 //! |---|---|
 //! | `arguments` | the words of the command line, of `BWZ_OPT` and of argv\[0\]; help |
-//! | `files` | compress, decompress, test, list, cat, head, tail, recover: files in, files out |
+//! | `files` | compress, decompress, test, list, cat, head, tail, compare, recover |
 //! | `search` | grep, count, locate, extract, and the printing of matches |
 //! | `analysis` | repeats and overlap |
 //! | `report` | messages, events, progress, exit codes |
@@ -75,7 +75,7 @@ fn run() -> Exit {
         Err(e) if !e.use_stderr() => usage::help(&e),
         Err(e) => match command {
             Some(word)
-                if ["compare", "count", "locate", "grep", "repeats"]
+                if ["compare", "count", "diff", "grep", "locate", "repeats"]
                     .iter()
                     .any(|name| word == *name) =>
             {

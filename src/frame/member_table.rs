@@ -63,17 +63,17 @@ impl MemberColumns {
             data,
         } = member;
         let strings = [name, link, user, group];
+        let before: usize = self.strings.iter().map(Vec::len).sum();
+        let bytes: usize = strings.iter().map(|string| string.len()).sum();
+        self.count += 1;
+        let is_long = before + bytes > MOST_STRINGS + self.count * STRINGS;
+        let has_zeros = strings.iter().any(|string| string.contains(&0));
+        if self.count > MOST_MEMBERS || is_long || has_zeros {
+            return None;
+        }
         for (column, string) in self.strings.iter_mut().zip(strings) {
-            if string.contains(&0) {
-                return None;
-            }
             column.extend_from_slice(string);
             column.push(0);
-        }
-        let bytes: usize = self.strings.iter().map(Vec::len).sum();
-        self.count += 1;
-        if self.count > MOST_MEMBERS || bytes > MOST_STRINGS + self.count * STRINGS {
-            return None;
         }
         let stored = data.end - data.start;
         let headers = (data.start - offset) / UNIT;

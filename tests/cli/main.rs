@@ -12,6 +12,7 @@ mod asked;
 #[path = "../common/cases.rs"]
 #[allow(dead_code, reason = "shared with other tests, which use all of it")]
 mod cases;
+mod companions;
 mod damage;
 mod descriptors;
 mod devices;

@@ -103,6 +103,59 @@ fn a_member_is_written_by_name_or_pattern() {
 }
 
 #[test]
+fn archives_that_break_off_are_no_success() {
+    let dir = Dir::new();
+    let tar = archives::archive();
+    dir.write("cut.tar", &tar[..archives::deep().len() / 512 * 512]);
+    dir.bwz("cut.tar").assert().success();
+    let said = ["the tar archive breaks off at byte"];
+    let listed = dir
+        .bwz("-l --members cut.tar.bwz")
+        .assert()
+        .code(1);
+    has_all(&stderr(listed), &said);
+    let written = dir
+        .bwz("cat cut.tar.bwz --member dir/a.txt")
+        .assert()
+        .code(1);
+    assert_eq!(written.get_output().stdout, b"an old version\n");
+    for (pattern, found) in [
+        ("version", "cut.tar.bwz:dir/a.txt:an old version\n"),
+        ("absent", ""),
+    ] {
+        let searched = dir
+            .bwz(&format!("grep --member dir/* {pattern} cut.tar.bwz"))
+            .assert()
+            .code(2)
+            .stdout(found);
+        has_all(&stderr(searched), &said);
+    }
+}
+
+#[test]
+fn members_that_cannot_be_looked_at_are_no_silence() {
+    let dir = dir();
+    let tar = dir.read("t.tar.bwz");
+    dir.write("cut.tar.bwz", &tar[..tar.len() - 60]);
+    for (files, what) in [
+        ("missing.tar.bwz", "No such file"),
+        ("cut.tar.bwz", "cut.tar.bwz"),
+        ("-", "--member needs a file"),
+    ] {
+        let refused = dir
+            .bwz(&format!("grep --member * line {files}"))
+            .assert()
+            .code(2);
+        has_all(&stderr(refused), &[what]);
+    }
+    for command in ["--members t.tar", "-d --members t.tar.bwz"] {
+        let refused = dir.bwz(command).assert().code(1);
+        has_all(&stderr(refused), &["--members goes with -l"]);
+    }
+    assert!(dir.has("t.tar"));
+}
+
+#[test]
 fn files_without_members_are_refused() {
     let dir = Dir::with(b"text");
     dir.bwz("x").assert().success();

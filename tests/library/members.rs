@@ -92,17 +92,27 @@ fn a_member_is_found_as_extraction_leaves_it() {
     let mut archive = open(common::compressed(&archives::archive(), 1 << 20));
     let members = archive.members().unwrap();
     for name in ["dir/a.txt", "./dir/a.txt"] {
-        let found = Member::find(&members, name.as_bytes()).unwrap();
-        assert_eq!(content(&mut archive, found), TEXT.1);
+        let found = archive.find_member(&members, name.as_bytes());
+        assert_eq!(content(&mut archive, found.unwrap().unwrap()), TEXT.1);
     }
     // The link was made when the file had its old content.
-    let hard = Member::find(&members, b"dir/hard").unwrap();
+    let hard = archive
+        .find_member(&members, b"dir/hard")
+        .unwrap()
+        .unwrap();
     assert_eq!(content(&mut archive, hard), b"an old version\n");
-    assert_eq!(
-        Member::find(&members, b"dir").unwrap().kind,
-        MemberKind::Directory
-    );
-    assert_eq!(Member::find(&members, b"a.txt"), None);
+    let directory = archive
+        .find_member(&members, b"dir")
+        .unwrap()
+        .unwrap();
+    assert_eq!(directory.kind, MemberKind::Directory);
+    assert_eq!(archive.find_member(&members, b"a.txt").unwrap(), None);
+    // A link whose file is not there is a link.
+    let alone = archive
+        .find_member(&members[2..7], b"dir/hard")
+        .unwrap()
+        .unwrap();
+    assert_eq!(alone.kind, MemberKind::HardLink);
 }
 
 #[test]
@@ -156,9 +166,10 @@ fn holes_are_filled() {
 fn a_member_that_its_header_does_not_confirm_is_refused() {
     let mut archive = open(common::compressed(&archives::archive(), 1 << 20));
     let members = archive.members().unwrap();
-    let changes: [fn(&mut Member); 5] = [
+    let changes: [fn(&mut Member); 6] = [
         |member| member.name = b"other".to_vec(),
         |member| member.size += 1,
+        |member| member.link = b"link".to_vec(),
         |member| member.offset += 512,
         |member| member.data = 512..600,
         |member| member.offset = u64::MAX,

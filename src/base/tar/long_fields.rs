@@ -5,6 +5,9 @@
 use super::decimal::number;
 use super::sparse::SparseParts;
 
+/// Maximum size of the name of an owner or a group, in bytes. These may be for all members.
+const LONGEST_OWNER: usize = 256;
+
 /// The fields that stand before a header and replace its own.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LongFields {
@@ -59,16 +62,17 @@ impl LongFields {
         Some(())
     }
 
-    /// Adds a record. An empty value means the header's own field.
+    /// Adds a record. An empty value takes an earlier one back.
     fn add_record(&mut self, key: &[u8], value: &[u8]) -> Option<()> {
         let text = || (!value.is_empty()).then(|| value.to_vec());
+        let owner = || text().filter(|name| name.len() <= LONGEST_OWNER);
         match key {
             b"path" => self.name = text(),
             b"linkpath" => self.link = text(),
-            b"uname" => self.user = text(),
-            b"gname" => self.group = text(),
-            b"uid" => self.user_number = text(),
-            b"gid" => self.group_number = text(),
+            b"uname" => self.user = owner(),
+            b"gname" => self.group = owner(),
+            b"uid" => self.user_number = owner(),
+            b"gid" => self.group_number = owner(),
             b"size" if value.is_empty() => self.size = None,
             b"size" => self.size = Some(number(value)?),
             b"mtime" => self.modified = seconds(value),
@@ -88,19 +92,20 @@ impl LongFields {
         Some(())
     }
 
-    /// These fields, or where they lack one, that of `all`, which pax states for all members.
+    /// These fields, or where they lack one, that of `all`, which pax states for all members. A
+    /// name, a link or a size for all members has no meaning.
     pub(super) fn or(self, all: &LongFields) -> LongFields {
-        let all = all.clone();
         LongFields {
-            name: self.name.or(all.name),
-            link: self.link.or(all.link),
-            size: self.size.or(all.size),
             modified: self.modified.or(all.modified),
-            user: self.user.or(all.user),
-            group: self.group.or(all.group),
-            user_number: self.user_number.or(all.user_number),
-            group_number: self.group_number.or(all.group_number),
-            sparse: self.sparse,
+            user: self.user.or_else(|| all.user.clone()),
+            group: self.group.or_else(|| all.group.clone()),
+            user_number: self
+                .user_number
+                .or_else(|| all.user_number.clone()),
+            group_number: self
+                .group_number
+                .or_else(|| all.group_number.clone()),
+            ..self
         }
     }
 }

@@ -10,7 +10,7 @@
 //! | `decimal` | numbers in text |
 //! | `sparse` | the parts of a file with holes |
 //!
-//! Read are the formats of GNU tar, POSIX (ustar and pax), bsdtar and the old V7, with sparse files
+//! It reads the formats of GNU tar, POSIX (ustar and pax), bsdtar and the old V7, with sparse files
 //! of GNU tar in all of its four forms. The crate `tar` knows the layout of the header.
 
 mod decimal;

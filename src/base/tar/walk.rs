@@ -16,6 +16,10 @@ use tar::Header;
 /// Maximum size of a long name, or of the records of one pax header, in bytes.
 const LONGEST_EXTENSION: u64 = 1 << 20;
 
+/// Maximum number of units of zeros before the first member. More begin an empty disk rather than an
+/// archive.
+const MOST_ZEROS: u64 = 2048;
+
 /// A walk over the members of an archive.
 #[derive(Debug)]
 pub(crate) struct TarWalk {
@@ -32,8 +36,10 @@ pub(crate) struct TarWalk {
     for_next: LongFields,
     /// Where the first header of the next member began, if it is another than the one to come.
     begun: Option<u64>,
-    /// True behind a unit of zeros, which ends an archive.
-    behind_zeros: bool,
+    /// Units of zeros right before. They end an archive.
+    zeros: u64,
+    /// True once a member was found.
+    has_members: bool,
 }
 
 /// The purpose of the bytes that are wanted.
@@ -64,8 +70,43 @@ pub(crate) struct FoundMember {
     pub parts: Option<SparseParts>,
 }
 
+impl FoundMember {
+    /// The member whose headers these are.
+    pub(crate) fn in_headers(headers: &[u8]) -> Option<Self> {
+        let mut found = None;
+        TarWalk::default().feed(
+            0..headers.len() as u64,
+            |at, out| out.copy_from_slice(&headers[at..at + out.len()]),
+            |member| {
+                found = Some(member);
+                false
+            },
+        );
+        found.filter(|found| found.member.data.start == headers.len() as u64)
+    }
+
+    /// True if this member, whose headers were read alone, is `member` of the whole archive.
+    pub(crate) fn is_like(&self, member: &Member) -> bool {
+        let own = &self.member;
+        let stored = member.data.end.checked_sub(member.data.start);
+        own.name == member.name
+            && own.link == member.link
+            && (own.kind, own.size) == (member.kind, member.size)
+            && stored == Some(own.data.end - own.data.start)
+    }
+}
+
+impl Member {
+    /// True if `headers`, the raw bytes from [`Member::offset`] to the start of [`Member::data`], say
+    /// the same of its name, kind, sizes and link.
+    pub fn is_confirmed_by(&self, headers: &[u8]) -> bool {
+        let found = FoundMember::in_headers(headers);
+        found.is_some_and(|found| found.is_like(self))
+    }
+}
+
 impl Default for TarWalk {
-    /// A walk from the begin of an archive, which is at offset 0.
+    /// A walk from the start of an archive, which is at offset 0.
     fn default() -> Self {
         TarWalk {
             at: 0,
@@ -75,7 +116,8 @@ impl Default for TarWalk {
             for_all: LongFields::default(),
             for_next: LongFields::default(),
             begun: None,
-            behind_zeros: false,
+            zeros: 0,
+            has_members: false,
         }
     }
 }
@@ -87,12 +129,13 @@ impl TarWalk {
     }
 
     /// Takes what it wants of `range` of the raw stream, whose bytes `read` copies from an offset
-    /// in it. Calls `found` for each member. The ranges must come in order.
+    /// in it. Calls `found` for each member, and ends when that returns false. The ranges must come
+    /// in order.
     pub(crate) fn feed(
         &mut self,
         range: Range<u64>,
         read: impl Fn(usize, &mut [u8]),
-        mut found: impl FnMut(FoundMember),
+        mut found: impl FnMut(FoundMember) -> bool,
     ) {
         while let Some(at) = self.wanted().filter(|at| range.contains(at)) {
             let before = self.got.len();
@@ -106,7 +149,11 @@ impl TarWalk {
                 self.size = UNIT as usize;
                 let start = self.at - bytes.len() as u64;
                 match self.take(&bytes) {
-                    Some(Some(member)) => found(member),
+                    Some(Some(member)) => {
+                        if !found(member) {
+                            self.step = Step::Ended(End::Broken(start));
+                        }
+                    }
                     Some(None) => {}
                     None => self.step = Step::Ended(self.end_at(start)),
                 }
@@ -130,7 +177,7 @@ impl TarWalk {
 
     /// The end of the walk at bytes that are no header. Behind zeros the archive has ended before.
     fn end_at(&self, at: u64) -> End {
-        match self.behind_zeros && self.begun.is_none() {
+        match self.zeros > 0 && self.begun.is_none() {
             true => End::Whole,
             false => End::Broken(at),
         }
@@ -167,12 +214,13 @@ impl TarWalk {
 
     fn take_header(&mut self, bytes: &[u8; UNIT as usize]) -> Option<Option<FoundMember>> {
         if bytes.iter().all(|&byte| byte == 0) {
-            self.behind_zeros = true;
-            return self.begun.is_none().then_some(None);
+            self.zeros += 1;
+            let is_over = self.zeros > MOST_ZEROS && !self.has_members;
+            return (self.begun.is_none() && !is_over).then_some(None);
         }
         let start = self.at - UNIT;
         let header = header::header(bytes)?;
-        self.behind_zeros = false;
+        self.zeros = 0;
         match header::flag(header) {
             flag @ (PAX | PAX_OF_SOLARIS | PAX_FOR_ALL | LONG_NAME | LONG_LINK) => {
                 let size = header::size(header)?;
@@ -256,6 +304,7 @@ impl TarWalk {
         let data = &mut found.member.data;
         let end = self.at.checked_add(data.end)?;
         *data = self.at..end;
+        self.has_members = true;
         self.at = end.checked_next_multiple_of(UNIT)?;
         Some(Some(found))
     }

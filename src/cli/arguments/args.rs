@@ -68,11 +68,11 @@ impl Cli {
             Some(Command::Extract(args)) => (&args.resources, args.talk),
             Some(Command::Repeats(args)) => (&args.resources, args.talk),
             Some(Command::Overlap(args)) => (&args.resources, args.talk),
+            Some(Command::Compare(args)) => (&args.resources, all),
             Some(Command::Recover(args)) => (&args.resources, args.talk),
             Some(Command::Bench(args)) => (&args.resources, all),
             Some(
                 Command::Devices
-                | Command::Compare(_)
                 | Command::Diff(_)
                 | Command::Less(_)
                 | Command::Help { .. }
@@ -104,7 +104,8 @@ SIZE is a number of bytes, or of K, M, G or T, which are powers of 1024 (KiB and
 Exit codes: 0 success; 1 a failure outside of the data (files, memory, device, arguments, a file or \
 a block that another release reads), or an input that changed while it was read; 2 damaged input; \
 3 a bug in bwz. With several files, the worst code counts. The codes of grep, count, locate and \
-repeats are those of GNU grep: 0 found, 1 not found, 2 any trouble, 3 a bug.
+repeats are those of GNU grep: 0 found, 1 not found, 2 any trouble, 3 a bug; those of compare and \
+diff 0 the same, 1 not, 2 any trouble.
 
 The empty pattern occurs at every position and at the end.
 
@@ -149,10 +150,10 @@ pub(crate) enum Command {
     /// Compare the contents of two files, compressed or not, as cmp does
     #[command(after_long_help = COMPARE_HELP)]
     Compare(CompareArgs),
-    /// Show the differences of two files, compressed or not, by diff
+    /// Show the differences of two files, .bwz or plain, by diff
     #[command(override_usage = "bwz diff [OPTION OF DIFF]... FILE1 [FILE2]")]
     Diff(WordsArgs),
-    /// Show files page by page, compressed or not, by less
+    /// Show files page by page, .bwz or plain, by less
     #[command(override_usage = "bwz less [OPTION OF LESS]... FILE...")]
     Less(WordsArgs),
     /// Save every intact block of a damaged file
@@ -251,7 +252,7 @@ pub(crate) struct FileArgs {
     pub records: bool,
     /// With --list: print the names of the files in a tar archive, as tar -t does, or with -v all
     /// about them, as tar -tv does. `bwz cat --member NAME` writes one of them
-    #[arg(long, conflicts_with = "records")]
+    #[arg(long, conflicts_with_all = ["records", "map"])]
     pub members: bool,
     /// When compressing, restore each block on the CPU before it is written, which finds errors of
     /// the CPU's own work too, and takes as much extra time as -t and a third more memory. Without

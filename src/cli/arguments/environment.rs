@@ -10,10 +10,14 @@ use crate::cli::arguments::args::{Cli, is_command};
 use bwz::{Error, Result};
 use clap::parser::ValueSource;
 use clap::{Arg, CommandFactory};
+use std::env;
 use std::ffi::{OsStr, OsString};
 use std::iter;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
+
+/// The variable that holds the name by which a program started by bwz calls it.
+pub(crate) const CALLED: &str = "BWZ_CALLED";
 
 /// The command line without `BWZ_OPT`.
 pub(crate) struct Words {
@@ -25,6 +29,7 @@ impl Words {
     pub(crate) fn new(argv: Vec<OsString>) -> Self {
         let mut argv = argv.into_iter();
         let called = argv.next().unwrap_or_else(|| "bwz".into());
+        let called = env::var_os(CALLED).unwrap_or(called);
         let stands_for = meaning(&called);
         let mut arguments = counts_of_ends(argv.collect());
         let first = stands_for.first().copied().map(OsStr::new);

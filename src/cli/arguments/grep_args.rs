@@ -189,11 +189,11 @@ pub(crate) struct InputArgs {
     /// As -r, and follow links
     #[arg(short = 'R', long, overrides_with = "recursive")]
     pub dereference_recursive: bool,
-    /// With -r: search the files that match GLOB alone; a GLOB that begins with ! leaves files and
+    /// With -r: search only files that match GLOB; a GLOB that begins with ! leaves files and
     /// directories out. The last GLOB that matches a file counts
     #[arg(short = 'g', long, value_name = "GLOB", allow_hyphen_values = true)]
     pub glob: Vec<String>,
-    /// Search the files alone whose names in a tar archive match GLOB, and no other files
+    /// Search only the members of tar archives whose names match GLOB
     #[arg(
         long,
         visible_alias = "members-matching",

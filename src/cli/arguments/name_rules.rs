@@ -44,7 +44,7 @@ impl NameRules {
         }
     }
 
-    /// Returns true if a directory is left out with all that is in it.
+    /// Returns true if a directory is skipped, with its contents.
     pub(crate) fn skip_directory(&self, path: &Path, is_given: bool) -> bool {
         self.directories
             .iter()
@@ -67,7 +67,7 @@ fn is_named(path: &Path, is_given: bool, glob: &GlobMatcher) -> bool {
 }
 
 /// Parses a glob of fnmatch: braces have no meaning, and `*` matches slashes too.
-fn glob(text: &str) -> Result<GlobMatcher, String> {
+pub(crate) fn glob(text: &str) -> Result<GlobMatcher, String> {
     let mut glob = String::new();
     let mut is_escaped = false;
     for c in text.chars() {

@@ -1,6 +1,7 @@
 //! `bwz diff` and `bwz less`: other programs that are given the content of compressed files.
 
 use crate::cli::arguments::companion_args::WordsArgs;
+use crate::cli::arguments::environment::CALLED;
 use crate::cli::report::console;
 use crate::cli::report::exit::Exit;
 use bwz::{Error, Result};
@@ -20,7 +21,8 @@ exec 4>&1
 codes=$(
     exec 3>&1
     { "$bwz" -dcqf -- "$one"; echo $? >&3; } | {
-        { "$bwz" -dcqf -- "$other"; echo $? >&3; } | { diff "$@" /dev/fd/5 - >&4; echo diff=$? >&3; }
+        { "$bwz" -dcqf -- "$other"; echo $? >&3; } |
+            { diff "$@" /dev/fd/5 - >&4; echo diff=$? >&3; }
     } 5<&0
 )
 result=2
@@ -61,12 +63,20 @@ fn run_diff(words: &[OsString]) -> Result<i32> {
             return Err(about(e, name));
         }
     }
+    let has_labels = options
+        .iter()
+        .any(|word| word.as_bytes().starts_with(b"--label") || word.as_bytes().starts_with(b"-L"));
     let labels = [&one, &other].map(|name| [OsStr::new("--label"), name]);
-    let status = Command::new("sh")
+    let labels = if has_labels {
+        &[]
+    } else {
+        labels.as_flattened()
+    };
+    let status = with_bwz("sh")
         .args(["-c", DIFF, "bwz-diff"])
         .arg(std::env::current_exe()?)
         .args([&one, &other])
-        .args(labels.as_flattened())
+        .args(labels)
         .args(options)
         .status()
         .map_err(|e| about(e, OsStr::new("sh")))?;
@@ -91,12 +101,19 @@ pub(crate) fn less(args: &WordsArgs) -> Exit {
     let bwz = std::env::current_exe();
     let bwz = bwz.unwrap_or_else(|_| "bwz".into());
     let quoted = bwz.to_string_lossy().replace('\'', r"'\''");
-    let error = Command::new("less")
-        // Files that bwz refuses are shown as they are.
-        .env("LESSOPEN", format!("|'{quoted}' -dcq -- %s 2>/dev/null"))
+    let error = with_bwz("less")
+        // Files that are not compressed are copied. An error stands at the end of the text.
+        .env("LESSOPEN", format!("||'{quoted}' -dcqf -- %s 2>&1"))
         .args(&args.words)
         .exec();
     console::fail(&about(error, OsStr::new("less")))
+}
+
+/// A program that calls bwz, by whatever name this process was called, and without its defaults.
+fn with_bwz(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.env(CALLED, "bwz").env_remove("BWZ_OPT");
+    command
 }
 
 /// An error with the name of what it is about.

@@ -48,8 +48,8 @@ fn compared(args: &CompareArgs) -> std::result::Result<bool, Exit> {
                 place.lines + 1
             ),
             (false, true, true) => return Ok(true),
-            (false, true, false) => place.end_of(&one),
-            (false, false, true) => place.end_of(&other),
+            (false, true, false) => return Ok(say_end(args, place.end_of(&one))),
+            (false, false, true) => return Ok(say_end(args, place.end_of(&other))),
             (false, false, false) => {
                 first.at += same;
                 second.at += same;
@@ -61,6 +61,14 @@ fn compared(args: &CompareArgs) -> std::result::Result<bool, Exit> {
         }
         return Ok(false);
     }
+}
+
+/// Says which content ends first. The contents are not the same.
+fn say_end(args: &CompareArgs, said: String) -> bool {
+    if !args.silent {
+        console::say(format_args!("{said}"));
+    }
+    false
 }
 
 fn print(said: &str) -> Result<()> {
@@ -133,21 +141,29 @@ impl Side {
 struct Place {
     bytes: u64,
     lines: u64,
+    /// True if the last byte is not a line feed.
+    is_within_line: bool,
 }
 
 impl Place {
     fn pass(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
         self.lines += memchr::memchr_iter(b'\n', bytes).count() as u64;
+        if let Some(last) = bytes.last() {
+            self.is_within_line = *last != b'\n';
+        }
     }
 
     fn end_of(&self, name: &Name) -> String {
         match self.bytes {
             0 => format!("EOF on {name} which is empty"),
-            bytes => format!(
-                "EOF on {name} after byte {bytes}, line {}",
-                self.lines.max(1)
-            ),
+            bytes if self.is_within_line => {
+                format!(
+                    "EOF on {name} after byte {bytes}, in line {}",
+                    self.lines + 1
+                )
+            }
+            bytes => format!("EOF on {name} after byte {bytes}, line {}", self.lines),
         }
     }
 }

@@ -23,6 +23,7 @@ pub(crate) fn check(asked: &FileArgs, args: &FileArgs) -> Result<()> {
         (asked.records, "--records goes with -l"),
         (asked.json, "--json goes with -l"),
         (asked.map, "--map goes with -l"),
+        (asked.members, "--members goes with -l"),
     ];
     if let Some((_, said)) = lists
         .into_iter()

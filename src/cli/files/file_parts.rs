@@ -114,7 +114,7 @@ fn write_members(
     let members = archive.members()?;
     let mut wanted = Vec::new();
     for name in names {
-        wanted.extend(member_names::find(&members, name)?);
+        wanted.extend(member_names::find(archive, &members, name)?);
     }
     let sizes: Vec<_> = wanted
         .iter()
@@ -125,7 +125,10 @@ fn write_members(
     for member in wanted {
         cost += archive.read_member(member, &mut *output)?;
     }
-    Ok(cost)
+    match archive.tar_breaks_off() {
+        None => Ok(cost),
+        Some(at) => Err(member_names::broken(at)),
+    }
 }
 
 /// The raw bytes of ranges of lines. The number of all lines is found if the ranges need it.

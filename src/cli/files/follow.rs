@@ -206,12 +206,22 @@ impl Shown {
             .last()
             .map(|frame| frame.coded.end);
         let size = archive.raw_size();
+        let count = match self.unit {
+            Unit::Bytes => size,
+            Unit::Lines => archive.lines()?.count()?,
+        };
+        if let Position::FromStart(from) = self.start
+            && from > count
+        {
+            // The start is in what comes later.
+            self.start = Position::FromStart(from - count);
+            return Ok(end);
+        }
         let start = match (self.unit, self.start) {
             (Unit::Bytes, Position::FromStart(from)) => from.min(size),
             (Unit::Bytes, Position::FromEnd(back)) => size.saturating_sub(back),
             (Unit::Lines, position) => {
                 let mut lines = archive.lines()?;
-                let count = lines.count()?;
                 let from = position.within(count).unwrap_or(0);
                 lines.range(from.min(count)..count)?.start
             }

@@ -3,6 +3,7 @@
 use crate::cli::arguments::args::FileArgs;
 use crate::cli::files::input;
 use crate::cli::files::input_name::Name;
+use crate::cli::files::member_names;
 use crate::cli::files::named_files::{self, Directories};
 use crate::cli::report::console::{self, Activity, is_control};
 use crate::cli::report::event_lines::EventLines;
@@ -27,12 +28,15 @@ pub(crate) fn list(
     let mut listed = Vec::new();
     let exit = named_files::each(files, directories, args.talk, Activity::Reading, |name| {
         let options = event_lines.add_to(options, name, args.talk, None);
-        let members = of(name, &options)?;
+        let mut archive = Archive::open(input::open_seekable(name)?, &options)?;
+        let members = archive.members()?;
         match args.json {
             true => listed.push(ListedMembers::of(name, &members)),
             false => print(&members, args.talk.verbose > 0)?,
         }
-        Ok(())
+        archive
+            .tar_breaks_off()
+            .map_or(Ok(()), |at| Err(member_names::broken(at)))
     });
     if !args.json {
         return exit;
@@ -55,11 +59,6 @@ fn print(members: &[Member], is_long: bool) -> Result<()> {
         }
     }
     Ok(out.flush()?)
-}
-
-/// The members of a file.
-fn of(name: &Name, options: &Options) -> Result<Vec<Member>> {
-    Archive::open(input::open_seekable(name)?, options)?.members()
 }
 
 /// The least width of a line's owner, group and size, as in GNU tar. A wider line makes all that

@@ -1,8 +1,11 @@
 //! The members of a tar archive that the names in arguments mean.
 
-use bwz::{Error, Member, Result};
-use globset::{GlobBuilder, GlobMatcher};
+use crate::cli::arguments::name_rules;
+use bwz::{Archive, Error, Member, MemberKind, Result};
+use globset::GlobMatcher;
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -10,31 +13,47 @@ use std::path::Path;
 /// They are in the order of the archive.
 ///
 /// # Errors
-/// [`Error::Usage`] if there is none.
-pub(crate) fn find<'a>(members: &'a [Member], name: &OsString) -> Result<Vec<&'a Member>> {
-    if let Some(member) = Member::find(members, name.as_bytes()) {
+/// [`Error::Usage`] if there is none. Otherwise as [`Archive::find_member`].
+pub(crate) fn find<'a>(
+    archive: &mut Archive<File>,
+    members: &'a [Member],
+    name: &OsString,
+) -> Result<Vec<&'a Member>> {
+    if let Some(member) = archive.find_member(members, name.as_bytes())? {
         return Ok(vec![member]);
     }
-    let shown = name.to_string_lossy();
     let mut found = Vec::new();
     if is_pattern(name) {
-        let pattern = pattern(name)?;
+        let pattern = pattern(&name.to_string_lossy())?;
         // A later member of the same name replaces an earlier one.
-        let is_wanted = |member: &&Member| {
-            is_match(&pattern, member) && is_last(members, member) && has_content(member)
-        };
-        found = members
-            .iter()
-            .filter(is_wanted)
-            .filter_map(|member| Member::find(members, &member.name))
+        let numbered = members.iter().enumerate();
+        let last: HashMap<&[u8], usize> = numbered
+            .clone()
+            .map(|(number, member)| (&member.name[..], number))
             .collect();
+        for (number, member) in numbered {
+            if last[&member.name[..]] == number && has_content(member) && matches(&pattern, member)
+            {
+                found.extend(archive.find_member(&members[..=number], &member.name)?);
+            }
+        }
     }
     match found.is_empty() {
         true => Err(Error::Usage(
-            format!("holds no file {shown}; bwz -l --members lists what it holds").into(),
+            format!(
+                "holds no file {}; bwz -l --members lists what it holds",
+                name.to_string_lossy()
+            )
+            .into(),
         )),
         false => Ok(found),
     }
+}
+
+/// The error of a tar archive that breaks off, once the members before that place are done.
+pub(crate) fn broken(at: u64) -> Error {
+    let said = format!("the tar archive breaks off at byte {at}: what follows was not read");
+    Error::Usage(said.into())
 }
 
 fn is_pattern(name: &OsStr) -> bool {
@@ -43,19 +62,14 @@ fn is_pattern(name: &OsStr) -> bool {
         .any(|byte| b"*?[".contains(byte))
 }
 
-fn pattern(name: &OsStr) -> Result<GlobMatcher> {
-    let refused = |why: String| Error::Usage(format!("--member: {why}").into());
-    let text = name
-        .to_str()
-        .ok_or_else(|| refused("a pattern must be text".into()))?;
-    let glob = GlobBuilder::new(text).build();
-    Ok(glob
-        .map_err(|e| refused(e.to_string()))?
-        .compile_matcher())
+/// Parses a pattern of names.
+pub(crate) fn pattern(text: &str) -> Result<GlobMatcher> {
+    name_rules::glob(text).map_err(|why| Error::Usage(format!("--member: {why}").into()))
 }
 
-/// Compares a name with and without the `./` that many archives put before all names.
-fn is_match(pattern: &GlobMatcher, member: &Member) -> bool {
+/// Compares the name of a member with a pattern, with and without the `./` that many archives put
+/// before all names.
+pub(crate) fn matches(pattern: &GlobMatcher, member: &Member) -> bool {
     let name = &member.name[..];
     let bare = name.strip_prefix(b"./").unwrap_or(name);
     [name, bare]
@@ -65,12 +79,5 @@ fn is_match(pattern: &GlobMatcher, member: &Member) -> bool {
 
 /// True for files, and for hard links to files.
 fn has_content(member: &Member) -> bool {
-    member.kind.is_file() || member.kind == bwz::MemberKind::HardLink
-}
-
-fn is_last(members: &[Member], member: &Member) -> bool {
-    let mut behind = members.iter().rev();
-    behind
-        .find(|other| other.name == member.name)
-        .is_some_and(|last| last.offset == member.offset)
+    member.kind.is_file() || member.kind == MemberKind::HardLink
 }

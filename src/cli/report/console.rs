@@ -15,7 +15,7 @@ use std::io::{self, Write};
 ///
 /// The text stays one line even if standard error is no terminal, so that a file's name cannot add
 /// lines to a log.
-fn say(line: impl Display) {
+pub(crate) fn say(line: impl Display) {
     let _ = writeln!(io::stderr(), "bwz: {}", printable(&line.to_string()));
 }
 

@@ -7,12 +7,12 @@
 //! |--:|---|---|
 //! | 1 | [`count`] | chooses the form of the lines |
 //! | 2 | `search_files` | makes the options, goes through the files |
-//! | 3 | `FileCounts::file` (`file_counts`) | opens a file, prints its lines, its warnings and its cost |
-//! | 4 | `BatchSearch::run` (`batch_search`) | reads batches of patterns, searches and prints on threads side by side |
+//! | 3 | `FileCounts::file` (`file_counts`) | opens a file, prints lines and warnings |
+//! | 4 | `BatchSearch::run` (`batch_search`) | reads, searches and prints side by side |
 //! | 5 | `BatchSearch::search_batches` | searches batch after batch |
 //! | 6 | `BatchSearch::search_pieces` | halves a batch whose results do not fit in memory |
 //! | 7 | `BatchSearch::search_batch` | counts, or locates |
-//! | 8 | [`Searcher::count`](bwz::Searcher::count) | in the library: the page of `src/search/mod.rs` lists the calls from here |
+//! | 8 | [`Searcher::count`](bwz::Searcher::count) | in the library, see `src/search/mod.rs` |
 
 use crate::cli::arguments::search_args::{CountArgs, LocateArgs, SearchArgs};
 use crate::cli::arguments::usage;

@@ -32,7 +32,8 @@ impl StreamMembers {
         };
         let mut are_held = true;
         self.walk.feed(range, read, |found| {
-            are_held &= members.add(&found.member).is_some()
+            are_held = members.add(&found.member).is_some();
+            are_held
         });
         if !are_held {
             self.members = None;

@@ -11,6 +11,7 @@ use crate::cli::arguments::grep_args::{BinaryFiles, GrepArgs, ShowArgs, When};
 use crate::cli::arguments::shared_args::Talk;
 use crate::cli::files::input::{OpenInput, is_same};
 use crate::cli::files::input_name::Name;
+use crate::cli::files::member_names;
 use crate::cli::report::console::{self, Activity};
 use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
@@ -31,7 +32,7 @@ use crate::cli::search::grep::searched_files;
 use crate::cli::search::grep::source_search::SourceSearch;
 use crate::cli::search::grep::text_search::TextSearch;
 use bwz::{Error, Options, Result};
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::GlobMatcher;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -61,7 +62,12 @@ fn search_all(args: &GrepArgs) -> Result<Result<bool, Exit>> {
     let wanted = wanted(args, &plan);
     let indexed = indexed_search(args, &patterns, &plan, wanted);
     let scanner = LineScanner { matcher, wanted };
-    let members = wanted_members(&args.input.member)?;
+    let members: Result<Vec<GlobMatcher>> = args
+        .input
+        .member
+        .iter()
+        .map(|glob| member_names::pattern(glob))
+        .collect();
     let options = args.resources.options().verify(args.input.verify);
     let mut grep = Grep {
         args,
@@ -69,7 +75,7 @@ fn search_all(args: &GrepArgs) -> Result<Result<bool, Exit>> {
         event_lines: EventLines::default(),
         queue: ScanQueue::new(scanner.clone(), args.resources.thread_count()),
         scanner,
-        members,
+        members: members?,
         plan,
         indexed,
         options,
@@ -218,7 +224,7 @@ struct Grep<'a> {
     queue: ScanQueue,
     scanner: LineScanner,
     /// Names of the files in tar archives that are searched, if not all are.
-    members: Option<GlobSet>,
+    members: Vec<GlobMatcher>,
     plan: ReportPlan,
     /// The question to an index. `None` if no index is to be asked.
     indexed: Option<IndexedSearch>,
@@ -231,19 +237,6 @@ struct Grep<'a> {
     worst: Exit,
 }
 
-/// The names of files in tar archives that the arguments ask for. `None` if they ask for none.
-fn wanted_members(globs: &[String]) -> Result<Option<GlobSet>> {
-    let refused = |e: globset::Error| Error::Usage(format!("--member: {e}").into());
-    if globs.is_empty() {
-        return Ok(None);
-    }
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        set.add(Glob::new(glob).map_err(refused)?);
-    }
-    Ok(Some(set.build().map_err(refused)?))
-}
-
 impl Grep<'_> {
     /// Searches a file, or the files in it if it is a tar archive.
     fn file(&mut self, name: &Name) -> Result<()> {
@@ -252,13 +245,16 @@ impl Grep<'_> {
             .add_to(&self.options, name, self.talk, None);
         if let Name::File(path) = name
             && !self.args.input.no_members
-            && path.is_file()
-            && let Some(members) = SearchedMembers::open(path, self.members.as_ref(), &options)?
+            && (path.is_file() || !self.members.is_empty())
+            && let Some(members) = SearchedMembers::open(path, &self.members, &options)?
         {
             return self.files_in(name, path, members, &options);
         }
-        if self.members.is_some() {
-            return Ok(());
+        if !self.members.is_empty() {
+            return match name {
+                Name::Stdin => Err(Error::Usage("--member needs a file, not a pipe".into())),
+                Name::File(_) => Ok(()),
+            };
         }
         let outcome = self.text_of(name, &options)?;
         self.note(name, outcome);

@@ -6,21 +6,25 @@
 
 use crate::cli::files::input_name::Name;
 use crate::cli::files::job_thread::job_thread;
+use crate::cli::files::member_names;
 use crate::cli::search::grep::indexed_search::IndexedSearch;
 use crate::cli::search::grep::text_search::TextSearch;
-use bwz::{Archive, Member, MemberKind, Options, Result};
+use bwz::{Archive, Error, Member, MemberKind, Options, Result};
 use crossbeam_channel::{Receiver, Sender, bounded};
-use globset::GlobSet;
-use std::ffi::{OsStr, OsString};
+use globset::GlobMatcher;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::thread;
 
 /// Pieces of blocks that wait for the search.
 const WAITING: usize = 4;
+
+/// Maximum size of a file with holes that is searched. Its holes are one long line.
+const LARGEST_WITH_HOLES: u64 = 1 << 30;
 
 /// The files of an archive, in order.
 pub(crate) struct SearchedMembers {
@@ -34,7 +38,7 @@ impl SearchedMembers {
     /// Opens a file if its content is a tar archive.
     pub(crate) fn open(
         path: &Path,
-        wanted: Option<&GlobSet>,
+        wanted: &[GlobMatcher],
         options: &Options,
     ) -> Result<Option<Self>> {
         let mut start = [0; bwz::MAGIC.len()];
@@ -42,16 +46,19 @@ impl SearchedMembers {
         if file.read_exact(&mut start).is_err() || start != bwz::MAGIC {
             return Ok(None);
         }
-        // A damaged file is read from its start, as far as it goes.
-        let Ok(mut archive) = Archive::open(file, options) else {
-            return Ok(None);
+        let mut archive = match Archive::open(file, options) {
+            Ok(archive) => archive,
+            // A damaged file is read from its start, as far as it goes, unless members are named.
+            Err(_) if wanted.is_empty() => return Ok(None),
+            Err(e) => return Err(e),
         };
         if !archive.is_tar()? {
             return Ok(None);
         }
         let mut members = archive.members()?;
         members.retain(|member| {
-            member.kind.is_file() && wanted.is_none_or(|wanted| is_named(wanted, member))
+            let is_wanted = |glob| member_names::matches(glob, member);
+            member.kind.is_file() && (wanted.is_empty() || wanted.iter().any(is_wanted))
         });
         Ok(Some(SearchedMembers {
             may_match: vec![true; members.len()],
@@ -85,12 +92,13 @@ impl SearchedMembers {
             members,
             may_match,
         } = self;
+        let broken = archive.tar_breaks_off();
         let is_streamed = |member: &Member| member.kind != MemberKind::Sparse;
         let wanted = members
             .iter()
             .zip(&may_match)
             .filter(|(member, may_match)| **may_match && is_streamed(member))
-            .map(|(member, _)| member.data.clone());
+            .map(|(member, _)| member.offset..member.data.end);
         let blocks = blocks_of(&archive, wanted);
         let (sender, pieces) = bounded(WAITING);
         thread::scope(|scope| {
@@ -105,15 +113,35 @@ impl SearchedMembers {
                 let text = match (may_match, is_streamed(member)) {
                     (false, _) => None,
                     (true, false) => Some(MemberText::WithHoles),
-                    (true, true) => Some(MemberText::Stream(stream.text(member.data.clone())?)),
+                    (true, true) => {
+                        let mut headers = Vec::new();
+                        let place = member.offset..member.data.start;
+                        stream.text(place)?.read_to_end(&mut headers)?;
+                        if !member.is_confirmed_by(&headers) {
+                            return Err(unconfirmed(member));
+                        }
+                        Some(MemberText::Stream(stream.text(member.data.clone())?))
+                    }
                 };
                 if !search(member, text)? {
                     break;
                 }
             }
             Ok(())
-        })
+        })?;
+        // What was found in the members is said; what follows them could not be looked at.
+        broken.map_or(Ok(()), |at| Err(member_names::broken(at)))
     }
+}
+
+/// The error of a member whose own header says something else.
+fn unconfirmed(member: &Member) -> Error {
+    let name = String::from_utf8_lossy(&member.name);
+    let said = format!(
+        "the table of members has {name}, which its own header does not confirm; --verify does \
+         without the table"
+    );
+    Error::Usage(said.into())
 }
 
 /// The text of a member.
@@ -133,6 +161,14 @@ pub(crate) fn search(
 ) -> Result<()> {
     match text {
         MemberText::Stream(text) => search.read_from(text)?,
+        MemberText::WithHoles if member.size > LARGEST_WITH_HOLES => {
+            let said = format!(
+                "{} has holes and {} bytes, too many to search; bwz cat --member writes them",
+                String::from_utf8_lossy(&member.name),
+                member.size
+            );
+            return Err(Error::Usage(said.into()));
+        }
         MemberText::WithHoles => {
             let mut archive = Archive::open(File::open(path)?, options)?;
             match archive.read_member(member, &mut *search) {
@@ -149,15 +185,6 @@ pub(crate) fn search(
 pub(crate) fn name_in(archive: &Name, member: &Member) -> Name {
     let name = [archive.bytes(), b":", &member.name].concat();
     Name::File(OsString::from_vec(name).into())
-}
-
-/// Compares a name with and without the `./` that many archives put before all names.
-fn is_named(wanted: &GlobSet, member: &Member) -> bool {
-    let name = &member.name[..];
-    let bare = name.strip_prefix(b"./").unwrap_or(name);
-    [name, bare]
-        .iter()
-        .any(|name| wanted.is_match(Path::new(OsStr::from_bytes(name))))
 }
 
 /// The blocks that hold ranges in order, as their number and the offset of their raw bytes.
@@ -260,7 +287,7 @@ impl Read for BlockStream {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         while self.read == self.piece.len() {
             if !self.receive()? {
-                return Ok(0);
+                return Err(io::ErrorKind::UnexpectedEof.into());
             }
         }
         let rest = &self.piece[self.read..];
