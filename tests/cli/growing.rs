@@ -129,7 +129,7 @@ impl Follower {
 
     /// Ends the process. Returns what it said on standard error.
     fn end(mut self) -> String {
-        send("-INT", self.0.id());
+        send("-TERM", self.0.id());
         let mut said = String::new();
         let mut stderr = self.0.stderr.take().unwrap();
         stderr.read_to_string(&mut said).unwrap();
