@@ -272,8 +272,8 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// decoded.
     ///
     /// # Errors
-    /// [`Error::Usage`] if it is a link, or has no content for another reason; [`Archive::find_member`]
-    /// follows hard links. [`Error::Format`] if the member's own header does not say the same as
+    /// [`Error::Usage`] if it is a link, which [`Archive::find_member`] follows, or has no content
+    /// for another reason. [`Error::Format`] if the member's own header does not say the same as
     /// `member`. Otherwise as [`Archive::read_range`].
     pub fn read_member<W: Write>(&mut self, member: &Member, output: W) -> Result<ReadCost> {
         check_is_file(member)?;

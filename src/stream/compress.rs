@@ -175,8 +175,8 @@ fn finish<W: Write>(
 /// `flush` ends the block that is being filled, waits until all blocks are compressed and written,
 /// and flushes `W`. Everything written so far can then be restored from what `W` got, also if the
 /// frame is never finished: a reader returns all of it before the error that the file was cut off.
-/// Small blocks compress worse, so flush as seldom as losing what is not yet flushed allows. With an
-/// index, the bytes before the first flush decide whether the stream is one of sequences.
+/// Small blocks compress worse, so flush as seldom as losing what is not yet flushed allows. With
+/// an index, the bytes before the first flush decide whether the stream is one of sequences.
 ///
 /// ```
 /// use std::io::Write;

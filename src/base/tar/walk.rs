@@ -16,8 +16,8 @@ use tar::Header;
 /// Maximum size of a long name, or of the records of one pax header, in bytes.
 const LONGEST_EXTENSION: u64 = 1 << 20;
 
-/// Maximum number of units of zeros before the first member. More begin an empty disk rather than an
-/// archive.
+/// Maximum number of units of zeros before the first member. More of them begin an empty disk, and
+/// no archive.
 const MOST_ZEROS: u64 = 2048;
 
 /// A walk over the members of an archive.
@@ -97,8 +97,8 @@ impl FoundMember {
 }
 
 impl Member {
-    /// True if `headers`, the raw bytes from [`Member::offset`] to the start of [`Member::data`], say
-    /// the same of its name, kind, sizes and link.
+    /// True if `headers`, the raw bytes from [`Member::offset`] to the start of [`Member::data`],
+    /// say the same of its name, kind, sizes and link.
     pub fn is_confirmed_by(&self, headers: &[u8]) -> bool {
         let found = FoundMember::in_headers(headers);
         found.is_some_and(|found| found.is_like(self))
