@@ -27,7 +27,7 @@ pub(crate) fn each(
         let names = &args.input.names;
         let is_walked = args.is_recursive() && path.is_dir();
         if is_walked && !is_here && names.skip_directory(path, true)
-            || !is_walked && *path != *"-" && names.skip_file(path, true)
+            || !is_walked && path.as_os_str() != "-" && names.skip_file(path, true)
         {
             continue;
         }
