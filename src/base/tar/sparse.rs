@@ -124,7 +124,7 @@ impl<W: Write> SparseOutput<W> {
 impl<W: Write> Write for SparseOutput<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         while self.left == 0 {
-            // What is stored behind the last part fills the unit.
+            // Bytes behind the last part only fill up the unit.
             let Some((offset, len)) = self.parts.next() else {
                 return Ok(bytes.len());
             };

@@ -208,7 +208,12 @@ pub(crate) struct FileArgs {
     /// Write each output to the directory DIR, which is made if there is none, under its usual name
     /// without the directories of the input. Two inputs whose outputs would have one name are
     /// refused before anything is written
-    #[arg(long, value_name = "DIR", value_parser = path(), conflicts_with_all = ["output", "stdout"])]
+    #[arg(
+        long,
+        value_name = "DIR",
+        value_parser = path(),
+        conflicts_with_all = ["output", "stdout"]
+    )]
     pub output_dir: Option<PathBuf>,
     /// Use .SUF in place of .bwz in names of output files. Input names may end with either suffix
     #[arg(short = 'S', long, value_name = ".SUF", value_parser = suffix(), allow_hyphen_values = true)]
@@ -283,7 +288,13 @@ pub(crate) struct FileArgs {
     /// ending a block then: app | bwz --flush-every 10s > log.bwz. If bwz is killed, -dc restores
     /// what was written, and tail -f follows it. Small blocks compress worse: logs in blocks of
     /// 64 KiB take about 1.2 times the space, and in blocks of 4 KiB 2.6 times
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Block size", conflicts_with_all = ["decompress_input", "ranks"])]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration::parse,
+        help_heading = "Block size",
+        conflicts_with_all = ["decompress_input", "ranks"]
+    )]
     pub flush_every: Option<Duration>,
     #[command(flatten)]
     pub effort: EffortArgs,

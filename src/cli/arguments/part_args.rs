@@ -118,7 +118,14 @@ pub(crate) struct TailArgs {
     /// Go on until Ctrl-C, and write what is added to the file: whole blocks, as bwz
     /// --flush-every writes them, and frames. With =name, a file that takes the name is followed
     /// from its start
-    #[arg(short, long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "descriptor")]
+    #[arg(
+        short,
+        long,
+        value_name = "HOW",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "descriptor"
+    )]
     pub follow: Option<Follow>,
     /// Like --follow=name
     #[arg(short = 'F', conflicts_with = "follow")]

@@ -71,7 +71,7 @@ pub(crate) struct SearchArgs {
     /// Search the .bwz files of directories. Other files in them are passed over
     #[arg(short, long)]
     pub recursive: bool,
-    /// With -r: search the files that match GLOB alone; a GLOB that begins with ! leaves files and
+    /// With -r: search only files that match GLOB; a GLOB that begins with ! leaves files and
     /// directories out. The last GLOB that matches a file counts
     #[arg(
         short,

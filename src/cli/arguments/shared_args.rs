@@ -65,6 +65,14 @@ pub(crate) struct Resources {
 const THREAD_SPACE: u64 = (2 << 20) + (64 << 10);
 
 impl Resources {
+    /// Maximum number of bytes of a line that is searched.
+    pub(crate) fn longest_line(&self) -> u64 {
+        match self.memory {
+            0 => u64::MAX,
+            memory => memory,
+        }
+    }
+
     /// Returns the number of threads that compute.
     pub(crate) fn thread_count(&self) -> usize {
         match self.threads {

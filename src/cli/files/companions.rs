@@ -48,7 +48,14 @@ pub(crate) fn diff(args: &WordsArgs) -> Exit {
 
 /// Returns the exit code of diff.
 fn run_diff(words: &[OsString]) -> Result<i32> {
-    let (options, files): (Vec<_>, Vec<_>) = words.iter().partition(|word| is_option(word));
+    let options: Vec<_> = words
+        .iter()
+        .filter(|word| is_option(word))
+        .collect();
+    let files: Vec<_> = words
+        .iter()
+        .filter(|word| !is_option(word))
+        .collect();
     let (one, other) = match files[..] {
         [one] => (one.clone(), counterpart(one)),
         [one, other] => (one.clone(), other.clone()),

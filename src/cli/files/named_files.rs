@@ -52,24 +52,24 @@ pub(crate) fn find(
     talk: Talk,
     mut take: impl FnMut(Name, Result<()>),
 ) {
-    let mut attempt = |(name, found): (Name, Result<()>)| take(name, found);
     if names.is_empty() {
-        attempt((Name::Stdin, Ok(())));
+        take(Name::Stdin, Ok(()));
     }
     for path in names {
-        let refuse =
-            |what: &'static str| (Name::File(path.clone()), Err(Error::Usage(what.into())));
+        let name = || Name::File(path.clone());
+        let refused = |what: &'static str| Err(Error::Usage(what.into()));
         match directories {
             _ if path.as_os_str().is_empty() => {
-                attempt((
-                    Name::File("''".into()),
-                    Err(Error::Usage("the name is empty".into())),
-                ));
+                take(Name::File("''".into()), refused("the name is empty"));
             }
-            _ if !path.is_dir() => attempt((Name::from(path.as_path()), Ok(()))),
-            Directories::Walked(wanted) => tree(path, wanted, talk).for_each(&mut attempt),
-            Directories::Walkable => attempt(refuse("is a directory; -r walks it")),
-            Directories::Refused => attempt(refuse("is a directory; name the files in it")),
+            _ if !path.is_dir() => take(Name::from(path.as_path()), Ok(())),
+            Directories::Walked(wanted) => {
+                for found in tree(path, wanted, talk) {
+                    take(found.0, found.1);
+                }
+            }
+            Directories::Walkable => take(name(), refused("is a directory; -r walks it")),
+            Directories::Refused => take(name(), refused("is a directory; name the files in it")),
         }
     }
 }

@@ -284,7 +284,7 @@ impl Grep<'_> {
             match text {
                 None => report.searched(member.size),
                 Some(text) => {
-                    let longest = longest_line(self.args);
+                    let longest = self.args.resources.longest_line();
                     let mut search = TextSearch::new(&mut self.queue, &mut report, longest, false);
                     member_search::search(text, member, path, options, &mut search)?;
                 }
@@ -327,7 +327,7 @@ impl Grep<'_> {
             indexed: self.indexed.as_ref(),
             name,
             talk: self.talk,
-            longest_line: longest_line(self.args),
+            longest_line: self.args.resources.longest_line(),
         };
         search.all(source, stop)?;
         let mut outcome = report.finish()?;
@@ -357,13 +357,5 @@ impl Grep<'_> {
             false => console::fail_with(e, name, Activity::Reading),
         };
         self.worst = self.worst.max(exit);
-    }
-}
-
-/// Maximum number of bytes of a line.
-fn longest_line(args: &GrepArgs) -> u64 {
-    match args.resources.memory {
-        0 => u64::MAX,
-        memory => memory,
     }
 }

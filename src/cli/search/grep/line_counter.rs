@@ -84,10 +84,7 @@ impl LineCounter<'_> {
             indexed: Some(&indexed).filter(|_| !self.args.verify),
             name: self.name,
             talk: self.args.talk,
-            longest_line: match self.args.resources.memory {
-                0 => u64::MAX,
-                memory => memory,
-            },
+            longest_line: self.args.resources.longest_line(),
         };
         search.all(source, stop)?;
         Ok(report.selected())

@@ -129,7 +129,7 @@ impl SearchedMembers {
             }
             Ok(())
         })?;
-        // What was found in the members is said; what follows them could not be looked at.
+        // The members before the break were searched. The rest could not be.
         broken.map_or(Ok(()), |at| Err(member_names::broken(at)))
     }
 }
