@@ -30,10 +30,12 @@
 //!
 //! 1. `compress` (`stream::compress`): reads the first block.
 //! 2. `encode::start`: plans the memory, starts the threads.
-//! 3. `Pipeline::run` (`pipeline`): starts the thread `bwz-reader`, which reads the other blocks by
-//!    `RawBlocks::next` (`raw`).
-//! 4. `Pipeline::pass`: takes raw blocks that have come and coded blocks that are done.
-//! 5. `Pipeline::submit`: gives a raw block to the workers.
+//! 3. `Pipeline::run` (`pipeline`): starts the thread `bwz-reader`, and takes the coded blocks.
+//!
+//! The thread `bwz-reader`:
+//!
+//! 4. `submit_all` (`pipeline`): reads the other blocks by `RawBlocks::next` (`raw`).
+//! 5. `submit_all` again: gives each to the workers.
 //! 6. `BlockEncoder::announce` (`encode::block_encoder`): announces the block to the device pool,
 //!    by `BlockSorter::expect` and `DevicePool::expect`, and to its group (`encode::block_groups`).
 //!
@@ -61,9 +63,11 @@
 //! 1. `decompress` (`stream::decompress`): reads the first frame header, by
 //!    `FrameReader::next_block_size` (`frame::frame_reader`).
 //! 2. `decode::start`: plans the memory, starts the workers.
-//! 3. `Pipeline::run`: starts the thread `bwz-reader`, which reads the blocks by
-//!    `FrameReader::next_block`.
-//! 4. `Pipeline::pass`, `Pipeline::submit`: as for compression.
+//! 3. `Pipeline::run`: starts the thread `bwz-reader`, and takes the restored blocks.
+//!
+//! The thread `bwz-reader`:
+//!
+//! 4. `submit_all`: reads the blocks by `FrameReader::next_block`, and gives them to the workers.
 //! 5. `BlockDecoder::announce` (`decode::block_decoder`): announces the block to the device pool.
 //!
 //! A worker:

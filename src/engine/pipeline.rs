@@ -10,7 +10,7 @@
 //! the reply was awaited, so that no item is ever passed over.
 
 use crate::base::threads::{self, job_thread};
-use crossbeam_channel::{Receiver, RecvError, Sender, bounded, select};
+use crossbeam_channel::{Receiver, RecvError, Sender, bounded};
 use std::collections::VecDeque;
 use std::io;
 use std::panic;
@@ -138,89 +138,116 @@ impl<W: Work> Pipeline<W> {
     /// Waits for the oldest result. Returns `None` if none is owed.
     pub(crate) fn next(&mut self) -> Option<Outcome<W>> {
         let oldest = self.replies.pop_front()?;
-        Some(self.received(oldest.recv()))
+        match oldest.recv() {
+            Ok(result) => Some(result),
+            Err(RecvError) => self.raise_panic(),
+        }
     }
 
     /// Has the workers do all `items`, and gives every result to `sink` in order. A thread of
-    /// its own reads them.
+    /// its own reads the items and gives them to the workers, so that a slow sink does not keep it
+    /// from reading.
     ///
     /// An error is returned only after the reading thread has ended, which may take long if `items`
     /// waits for its source. `failed` is called at once, and may end that wait.
     pub(crate) fn run(
         mut self,
-        mut items: impl Iterator<Item = Source<W>> + Send,
+        items: impl Iterator<Item = Source<W>> + Send,
         mut sink: impl FnMut(W::Done) -> Result<(), W::Error>,
         failed: impl FnOnce(),
     ) -> Result<(), W::Error> {
-        thread::scope(|scope| {
-            let (to_here, items_in) = bounded(0);
+        let jobs = self
+            .jobs
+            .take()
+            .expect("a pipeline that is run is open");
+        let end = thread::scope(|scope| {
+            let (owed, replies) = bounded(self.depth - 1);
             let reader = job_thread(scope, "bwz-reader").map_err(no_thread)?;
-            let read = move || _ = items.try_for_each(|item| to_here.send(item));
+            let work = &*self.work;
+            let read = move || submit_all(work, items, jobs, &owed);
             drop(reader.send(Box::new(read)));
             drop(reader);
-            let end = self.pass(&items_in, &mut sink);
-            if end.is_err() {
+            let end = sink_all(replies, &mut sink);
+            if !matches!(end, Ok(All::Sunk)) {
                 failed();
             }
             end
-        })
+        });
+        match end? {
+            All::Sunk => Ok(()),
+            All::Lost => self.raise_panic(),
+        }
     }
 
-    /// Takes `items` until there are no more, and gives every result to `sink`.
-    fn pass(
-        &mut self,
-        items: &Receiver<Source<W>>,
-        sink: &mut impl FnMut(W::Done) -> Result<(), W::Error>,
-    ) -> Result<(), W::Error> {
-        let mut open = true;
-        while open || !self.replies.is_empty() {
-            match self.wait(open.then_some(items)) {
-                Awaited::Item(item) => self.submit(item),
-                Awaited::Closed => {
-                    self.close();
-                    open = false;
-                }
-                Awaited::Result(result) => sink(result?)?,
+    /// Raises the panic of the worker that lost a reply.
+    fn raise_panic(&mut self) -> ! {
+        self.abandoned.store(true, Ordering::Relaxed);
+        self.work.abandon();
+        self.jobs = None;
+        self.replies.clear();
+        let ends: Vec<_> = self
+            .workers
+            .drain(..)
+            .map(JoinHandle::join)
+            .collect();
+        let cause = ends.into_iter().find_map(Result::err);
+        panic::resume_unwind(cause.expect("a reply is lost only by a worker that panicked"));
+    }
+}
+
+/// The end of a run without an error.
+enum All {
+    /// The sink has taken every result.
+    Sunk,
+    /// A worker has panicked.
+    Lost,
+}
+
+/// Gives `items` to the workers. Waits while `owed` is full, until the sink has taken a result. Ends
+/// early if nobody takes the replies any more.
+fn submit_all<W: Work>(
+    work: &W,
+    items: impl Iterator<Item = Source<W>>,
+    jobs: Sender<Job<W>>,
+    owed: &Sender<Receiver<Outcome<W>>>,
+) {
+    let _closed = ClosedAtEnd(work);
+    for item in items {
+        let (reply, result) = bounded(1);
+        if owed.send(result).is_err() {
+            break;
+        }
+        match item {
+            Ok(item) => {
+                work.announce(&item);
+                drop(jobs.send(Job { item, reply }));
             }
-        }
-        Ok(())
-    }
-
-    /// Waits for an item, if there is room and `items` has more, or for the oldest result.
-    fn wait(&mut self, items: Option<&Receiver<Source<W>>>) -> Awaited<Source<W>, Outcome<W>> {
-        match (items.filter(|_| !self.is_full()), self.replies.front()) {
-            (Some(items), None) => items
-                .recv()
-                .map_or(Awaited::Closed, Awaited::Item),
-            (Some(items), Some(oldest)) => select! {
-                recv(items) -> item => item.map_or(Awaited::Closed, Awaited::Item),
-                recv(oldest) -> result => {
-                    self.replies.pop_front();
-                    Awaited::Result(self.received(result))
-                }
-            },
-            (None, _) => self
-                .next()
-                .map_or(Awaited::Closed, Awaited::Result),
+            Err(e) => drop(reply.send(Err(e))),
         }
     }
+    drop(jobs);
+}
 
-    /// Returns a reply, or raises the panic of the worker that lost it.
-    fn received(&mut self, reply: Result<Outcome<W>, RecvError>) -> Outcome<W> {
-        let Ok(result) = reply else {
-            self.abandoned.store(true, Ordering::Relaxed);
-            self.work.abandon();
-            self.jobs = None;
-            self.replies.clear();
-            let ends: Vec<_> = self
-                .workers
-                .drain(..)
-                .map(JoinHandle::join)
-                .collect();
-            let cause = ends.into_iter().find_map(Result::err);
-            panic::resume_unwind(cause.expect("a reply is lost only by a worker that panicked"));
+/// Gives each result to `sink`, in the order of their items.
+fn sink_all<D, E>(
+    replies: Receiver<Receiver<Result<D, E>>>,
+    sink: &mut impl FnMut(D) -> Result<(), E>,
+) -> Result<All, E> {
+    for reply in replies {
+        let Ok(result) = reply.recv() else {
+            return Ok(All::Lost);
         };
-        result
+        sink(result?)?;
+    }
+    Ok(All::Sunk)
+}
+
+/// Closes the input of some work when it is dropped, also if the source of its items panics.
+struct ClosedAtEnd<'a, W: Work>(&'a W);
+
+impl<W: Work> Drop for ClosedAtEnd<'_, W> {
+    fn drop(&mut self) {
+        self.0.close();
     }
 }
 
@@ -261,12 +288,6 @@ impl Drop for KeptThreads {
             let _ = thread.join();
         }
     }
-}
-
-enum Awaited<I, R> {
-    Item(I),
-    Closed,
-    Result(R),
 }
 
 impl<W: Work> Drop for Pipeline<W> {

@@ -13,13 +13,14 @@ use super::block_front::BlockFront;
 use super::disk_samples::DiskSamples;
 use super::disk_tables::DiskTables;
 use super::file_block::FileBlock;
-use super::search_cost::BlockCost;
+use super::search_cost::{BlockCost, WalkWay};
 use super::searched_block::SearchedBlock;
 use super::slice_cache::{BlockSymbols, DecodedSlice, SliceCache};
 use crate::base::allocation;
 use crate::base::error::{Error, Flaw, Result};
 use crate::fm_index;
 use crate::frame::{Shape, checksum_holds};
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -38,6 +39,8 @@ pub(crate) struct DiskBlock<'a> {
     pub spent: f64,
     /// Read at the first use.
     samples: OnceLock<DiskSamples>,
+    /// Set once all slices are decoded and kept.
+    are_decoded: OnceLock<()>,
     cache: Mutex<SliceCache>,
 }
 
@@ -97,6 +100,7 @@ impl<'a> UnopenedBlock<'a> {
             spent: 0.0,
             tables,
             samples: OnceLock::new(),
+            are_decoded: OnceLock::new(),
             cache: Mutex::new(SliceCache::new(cost.room)),
         })
     }
@@ -198,27 +202,69 @@ impl DiskBlock<'_> {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Makes the block ready for `steps` steps of walks, on `threads` threads: if they go to most
+    /// of its slices, all are decoded side by side. Returns false if restoring the block costs
+    /// less than the walks.
+    pub(crate) fn prepare_walks(&self, steps: u64, threads: u64) -> Result<bool> {
+        let are_decoded = self.are_decoded.get().is_some();
+        match self.cost.walks(steps, threads, are_decoded) {
+            WalkWay::Restored => return Ok(false),
+            WalkWay::SliceBySlice => {}
+            WalkWay::AllSlices if are_decoded => {}
+            WalkWay::AllSlices => {
+                self.decode_all()?;
+                let _ = self.are_decoded.set(());
+            }
+        }
+        Ok(true)
+    }
+
+    /// Decodes all slices, for the cache.
+    fn decode_all(&self) -> Result<()> {
+        let offsets = &self.tables.offsets;
+        let numbers: Vec<usize> = (0..offsets.len() - 1).collect();
+        let start = offsets[0];
+        let coded = self
+            .file
+            .input
+            .read(start, offsets[numbers.len()] - start)?;
+        numbers.par_chunks(2).try_for_each(|two| {
+            let of = |&k: &usize| {
+                let range = (offsets[k] - start) as usize..(offsets[k + 1] - start) as usize;
+                self.with_checksum(k, coded[range].to_vec())
+            };
+            let coded: Vec<Vec<u8>> = two.iter().map(of).collect::<Result<_>>()?;
+            self.decode_coded(two, &coded).map(drop)
+        })
+    }
+
     /// Reads slices from the file, decodes them and checks them.
     fn decode(&self, numbers: &[usize]) -> Result<Vec<Arc<DecodedSlice>>> {
         let coded = |&k: &usize| {
             let from = self.tables.offsets[k];
             let to = self.tables.offsets[k + 1];
-            let coded = self.file.input.read(from, to - from)?;
-            match checksum_holds(self.tables.index().slice_checksums[k], &coded) {
-                true => Ok(coded),
-                false => Err(self.flaw(Flaw("the checksum of a slice is wrong"))),
-            }
+            self.with_checksum(k, self.file.input.read(from, to - from)?)
         };
         let coded: Vec<Vec<u8>> = numbers.iter().map(coded).collect::<Result<_>>()?;
+        self.decode_coded(numbers, &coded)
+    }
+
+    /// Returns the coded form of slice `k` if its checksum holds.
+    fn with_checksum(&self, k: usize, coded: Vec<u8>) -> Result<Vec<u8>> {
+        match checksum_holds(self.tables.index().slice_checksums[k], &coded) {
+            true => Ok(coded),
+            false => Err(self.flaw(Flaw("the checksum of a slice is wrong"))),
+        }
+    }
+
+    /// Decodes slices whose coded forms were read, and checks them.
+    fn decode_coded(&self, numbers: &[usize], coded: &[Vec<u8>]) -> Result<Vec<Arc<DecodedSlice>>> {
         let room = |&k: &usize| {
             let size = self.tables.starts[k + 1] - self.tables.starts[k];
             allocation::filled(0_u8, size as usize).ok_or_else(|| self.flaw(Flaw::NO_MEMORY))
         };
         let mut bytes: Vec<Vec<u8>> = numbers.iter().map(room).collect::<Result<_>>()?;
-        let decoded = self
-            .tables
-            .decoder
-            .decode_each(&coded, &mut bytes);
+        let decoded = self.tables.decoder.decode_each(coded, &mut bytes);
         decoded.map_err(|flaw| self.flaw(flaw))?;
         self.file
             .input

@@ -25,11 +25,12 @@ const QUERY: f64 = 300.0;
 /// Reading a slice and starting to decode it.
 const SLICE: f64 = 10_000.0;
 
-/// Factor for walks in a block of many slices. The slices of a walk are decoded one after the
-/// other, while several threads restore such a block.
-const WAITING: f64 = 2.5;
-/// Minimum number of slices for that.
-const MANY_SLICES: u64 = 64;
+/// Factor by which walks must be estimated cheaper than restoring the block: a wrong estimate is to
+/// cost little.
+const SURELY: f64 = 1.5;
+
+/// Part of its bytes by which a decoded slice with its counts is larger.
+const COUNTS: f64 = 0.25;
 
 /// Number of steps of a search that the text does not save: those until the interval is one row,
 /// and those that the comparison with the text costs.
@@ -50,6 +51,17 @@ pub(crate) struct SearchWork {
     pub serial: u64,
     /// Number of walks to a sampled row. The queries of a walk wait for each other too.
     pub walks: u64,
+}
+
+/// A way to get the text around some rows of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WalkWay {
+    /// Walks decode each slice when they come to it.
+    SliceBySlice,
+    /// All slices are decoded first, side by side.
+    AllSlices,
+    /// The whole block is restored.
+    Restored,
 }
 
 /// A block that can be searched on disk or in memory.
@@ -106,21 +118,31 @@ impl BlockCost {
         self.serial(work) as f64 * (slice + QUERY) < restored
     }
 
-    /// Returns true if walks of `steps` steps in all pay, compared with decoding and restoring the
-    /// block. They share slices, which are kept as far as there is room.
-    pub(crate) fn pays_for_walks(&self, steps: u64) -> bool {
+    /// The cheapest way for walks of `steps` steps in all, by `threads` threads. Slices are kept as
+    /// far as there is room. Those of a walk are decoded one after the other, unless all are
+    /// decoded beforehand; `are_decoded` says that they are.
+    pub(crate) fn walks(&self, steps: u64, threads: u64, are_decoded: bool) -> WalkWay {
         let slices = self.slices.max(1) as f64;
         let steps = steps as f64;
+        let threads = threads.max(1) as f64;
         let size = self.text_size as f64;
         let slice = SLICE + (self.decode_all() + size * INDEX) / slices;
         let kept = (self.room as f64 / size.max(1.0)).min(1.0);
         let different = slices * (1.0 - (-steps / slices).exp());
-        let walks = (kept * different + (1.0 - kept) * steps) * slice + steps * QUERY;
-        let waiting = match self.slices >= MANY_SLICES {
-            true => WAITING,
-            false => 1.0,
+        let one_by_one = (kept * different + (1.0 - kept) * steps) * slice;
+        let all = match self.room as f64 >= size * (1.0 + COUNTS) {
+            true if are_decoded => 0.0,
+            true => slices * slice / threads,
+            false => f64::INFINITY,
         };
-        walks * waiting < self.decode_all() + size * RESTORE
+        let restored = (self.decode_all() + size * RESTORE) / threads;
+        if (one_by_one.min(all) + steps * QUERY) * SURELY >= restored {
+            WalkWay::Restored
+        } else if all < one_by_one {
+            WalkWay::AllSlices
+        } else {
+            WalkWay::SliceBySlice
+        }
     }
 
     /// Returns true if `rows` rows are located by walks from all samples, not from each row.
@@ -311,6 +333,25 @@ mod tests {
             ..small
         };
         assert!(mixing.pays_for_ranges(1000, 1) && !mixing.pays_for_ranges(3000, 1));
+    }
+
+    #[test]
+    fn few_walks_go_slice_by_slice_and_many_restore_the_block() {
+        let block = BlockCost {
+            slices: 190,
+            coded_size: 3_600_000,
+            ..dna(32 << 20)
+        };
+        assert_eq!(block.walks(3, 1, false), WalkWay::SliceBySlice);
+        assert_eq!(block.walks(600, 1, false), WalkWay::SliceBySlice);
+        assert_eq!(block.walks(600, 4, false), WalkWay::AllSlices);
+        assert_eq!(block.walks(600, 4, true), WalkWay::AllSlices);
+        assert_eq!(block.walks(10_000_000, 4, true), WalkWay::Restored);
+        let little_room = BlockCost {
+            room: 32 << 20,
+            ..block
+        };
+        assert_ne!(little_room.walks(600, 4, false), WalkWay::AllSlices);
     }
 
     #[test]

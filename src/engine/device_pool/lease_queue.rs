@@ -9,6 +9,8 @@ use super::rates::{HAS_OPENED, Rates, opens_here_in};
 use super::workload::Workload;
 use crate::base::error::{Error, Result};
 use crate::options::events::Listener;
+use crossbeam_channel::Sender;
+use std::convert::Infallible;
 use std::mem;
 use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -32,6 +34,8 @@ pub(super) struct QueueState<G> {
     free: Vec<G>,
     /// True if GPUs may still be opened. This happens once.
     can_open: bool,
+    /// Dropped when no GPU is being opened any more. Threads may rest until then.
+    pub resting: Option<Sender<Infallible>>,
     /// No GPU is leased any more and none comes back: all work is done, or a result was wrong.
     ended: bool,
     warned: bool,
@@ -53,6 +57,7 @@ impl<G> LeaseQueue<G> {
             workload,
             free,
             can_open,
+            resting: None,
             ended: false,
             warned: false,
         };
@@ -97,10 +102,30 @@ impl<G> LeaseQueue<G> {
         self.state().ended
     }
 
-    /// Reports that no more GPUs will be opened.
+    /// Reports that no more GPUs are being opened.
     pub(crate) fn opened(&self) {
-        self.state().workload.opening = None;
+        self.state().rest_opening();
         self.changed.notify_all();
+    }
+
+    /// Waits until another GPU pays beside `gpus` open ones of `leases` leases each. Returns false
+    /// if no GPU is needed any more.
+    pub(crate) fn waits_for_work(&self, gpus: usize, leases: usize) -> bool {
+        let mut state = self.state();
+        while !state.ended && !state.workload.pays_beside(gpus, leases) {
+            if state.workload.opening.is_some() {
+                state.rest_opening();
+                self.changed.notify_all();
+            }
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        if !state.ended && gpus > 0 {
+            state.workload.opening = Some(Instant::now());
+        }
+        !state.ended
     }
 
     /// Leases a GPU for a block of `len` bytes, after waiting for it. Returns `None` if the CPU is
@@ -148,6 +173,11 @@ impl<G> LeaseQueue<G> {
         }
     }
 
+    /// Lets threads that wait compare again.
+    pub(super) fn compare(&self) {
+        self.changed.notify_all();
+    }
+
     /// Changes the account of the work, and lets threads that wait compare again.
     pub(super) fn account(&self, change: impl FnOnce(&mut Workload)) {
         change(&mut self.state().workload);
@@ -190,6 +220,12 @@ impl<G> QueueState<G> {
             self.workload.opening = Some(Instant::now());
         }
         begins
+    }
+
+    /// Takes note that no GPU is being opened for now: the threads that rest meanwhile go on.
+    fn rest_opening(&mut self) {
+        self.workload.opening = None;
+        self.resting = None;
     }
 
     /// A free GPU, if `request` is the first in the queue.

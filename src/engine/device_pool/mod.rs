@@ -2,7 +2,7 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `open_gpus` | opens the GPUs, the first alone and the others side by side |
+//! | `open_gpus` | opens the GPUs, the first alone and the others side by side, as work needs them |
 //! | `lease_queue` | the queue in which threads wait for a lease |
 //! | `workload` | the estimate of whether the GPUs or the threads would finish a block first |
 //! | `rates` | the speed of a kind of work |
@@ -25,8 +25,9 @@
 //! already, and the coding of all blocks that no GPU codes.
 //!
 //! While the first GPU is being opened, the threads take the blocks that they finish by then. They
-//! take none if the GPU would do all known blocks sooner than they would. While more GPUs are being
-//! opened beside the first, they take none. A waiting thread compares again when anything changes.
+//! take none if the GPU would do all known blocks sooner than they would. More GPUs are opened when
+//! the known blocks, divided among more, are done sooner by what opening takes; GPUs that the caller
+//! numbered are all opened. While they are being opened, the threads take no blocks. A waiting thread compares again when anything changes.
 //! The speeds are guesses at first (`rates`) and are measured from then on.
 //!
 //! So a thread that could code does not sort while GPUs keep up with the coding. If a GPU is slow,
@@ -104,7 +105,7 @@ impl<G: Send + 'static> DevicePool<G> {
     /// Announces that blocks of `all` bytes will come in total, as far as is known, with those that
     /// came already.
     pub(crate) fn announce(&self, all: u64) {
-        self.queue.state().workload.announce(all);
+        self.queue.account(|work| work.announce(all));
     }
 
     /// Announces as [`Self::announce`] does, before the first block is read. If the blocks, of up
@@ -125,8 +126,10 @@ impl<G: Send + 'static> DevicePool<G> {
         let mut state = self.queue.state();
         state.workload.expect(len);
         let pays = self.queue.gpu_only || state.workload.opening_pays();
-        if state.workload.fits(len) && pays && state.begin_opening() {
-            drop(state);
+        let opens = state.workload.fits(len) && pays && state.begin_opening();
+        drop(state);
+        self.queue.compare();
+        if opens {
             self.open();
         }
     }
@@ -187,14 +190,14 @@ impl<G: Send + 'static> DevicePool<G> {
             return;
         };
         let queue = Arc::clone(&self.queue);
-        let (ended, until) = crossbeam_channel::bounded(0);
         if let Some(threads) = &self.threads {
+            let (opened, until) = crossbeam_channel::bounded(0);
+            self.queue.state().resting = Some(opened);
             threads.rest(resting(threads.count()), &until);
         }
         let work = move || {
             let _opened = Opened(&queue);
             open(&queue);
-            drop(ended);
         };
         match thread::Builder::new()
             .name("bwz-gpu".into())

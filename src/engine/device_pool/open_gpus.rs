@@ -1,6 +1,6 @@
-//! Opens GPUs: all GPUs of the machine, or those that the caller named. The first is opened alone
-//! and the others then side by side. If four are opened together, the first is ready only after a
-//! second.
+//! Opens GPUs: those of the machine as far as the work needs them, or all that the caller named. The
+//! first is opened alone and the others then side by side. If four are opened together, the first
+//! is ready only after a second.
 
 use super::lease_queue::LeaseQueue;
 use crate::base::device::{Device, GpuSet};
@@ -84,12 +84,18 @@ fn open<G: Send>(
         numbers.remove(0);
     }
     let opened = numbers.first().copied();
+    let are_named = matches!(device, Device::Cuda(gpus) if gpus.numbers().is_some());
     let mut opening: Vec<_> = leases(numbers, limits.0, limits.1).collect();
+    let per_gpu = opening.first().map_or(0, |&(_, count)| count);
     if let Some((_, count)) = opening.first_mut() {
         *count -= 1;
     }
     failures.extend(thread::scope(|scope| {
-        let opening = opening.into_iter().map(|(number, count)| {
+        let opening = opening
+            .into_iter()
+            .enumerate()
+            .take_while(|(before, _)| are_named || queue.waits_for_work(*before, per_gpu));
+        let opening = opening.map(|(_, (number, count))| {
             let open = move || open_one(queue, count, || make(number));
             (
                 number,
@@ -235,6 +241,25 @@ mod tests {
     #[test]
     fn those_gpus_are_opened_that_were_asked_for() {
         assert_eq!(opened("0,4-4,2", 8), (vec![0, 0, 0, 2, 2, 2, 4, 4], vec![]));
+    }
+
+    #[test]
+    fn gpus_that_are_not_named_are_opened_as_work_comes() {
+        let queue: LeaseQueue<()> =
+            LeaseQueue::new(true, false, Rates::SORT, 8, Listener::default());
+        let pays = |bytes: u64| {
+            queue.account(|work| work.announce(bytes));
+            let state = queue.state();
+            (0..9)
+                .take_while(|&gpus| state.workload.pays_beside(gpus, 4))
+                .count()
+        };
+        assert_eq!([100 << 20, 1 << 30, 30 << 30].map(pays), [1, 1, 4]);
+        thread::scope(|scope| {
+            let opening = scope.spawn(|| (0..9).all(|gpus| queue.waits_for_work(gpus, 4)));
+            drop(queue.end());
+            assert!(!opening.join().unwrap());
+        });
     }
 
     #[test]

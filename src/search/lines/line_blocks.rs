@@ -120,12 +120,19 @@ impl<'b> LineBlocks<'b> {
         literal_sizes: &[usize],
     ) -> Result<Vec<Range<u64>>> {
         let room = self.room;
+        let found = self
+            .slots
+            .iter()
+            .filter(|slot| !slot.is_whole && slot.count(literals.clone()) > 0);
+        let threads = threads_of_each(found.count());
         let places: Vec<Option<Vec<Range<u64>>>> = self
             .slots
             .par_iter()
             .map(|slot| match slot.is_whole {
                 true => Ok(None),
-                false => slot.places(literals.clone(), each, numbered, room, literal_sizes),
+                false if slot.count(literals.clone()) == 0 => Ok(Some(Vec::new())),
+                false if numbered => Ok(None),
+                false => slot.places(literals.clone(), each, threads, room, literal_sizes),
             })
             .collect::<Result<_>>()?;
         for (slot, places) in self.slots.iter_mut().zip(&places) {
@@ -201,11 +208,18 @@ impl<'b> LineBlocks<'b> {
         text
     }
 
-    /// Returns true if decoding a block costs less than reading `size` bytes of it.
-    pub(super) fn pays_to_decode(&self, n: usize, size: u64) -> Result<bool> {
-        let cost = self.slots[n].disk(self.room)?.cost;
-        Ok(!cost.pays_for_walks(size))
+    /// Makes a block ready for reading `chunks` pieces of it, as one of `blocks` such blocks.
+    /// Returns false if decoding the block costs less.
+    pub(super) fn prepare(&self, n: usize, chunks: usize, blocks: usize) -> Result<bool> {
+        let disk = self.slots[n].disk(self.room)?;
+        let each = CHUNK as u64 + disk.cost.steps_to_sample;
+        disk.prepare_walks(chunks as u64 * each, threads_of_each(blocks))
     }
+}
+
+/// Number of threads for each of some blocks that are read side by side.
+fn threads_of_each(blocks: usize) -> u64 {
+    (rayon::current_num_threads() / blocks.max(1)).max(1) as u64
 }
 
 impl<'b> Slot<'b> {
@@ -268,32 +282,30 @@ impl<'b> Slot<'b> {
         Ok(self.disk.get().expect("just set"))
     }
 
+    /// Occurrences of some literals.
+    fn count(&self, literals: Range<usize>) -> u64 {
+        let rows = self.intervals[literals].iter();
+        rows.map(|rows| rows.end - rows.start).sum()
+    }
+
+    /// The ranges of the occurrences of some literals. Returns `None` if decoding the block costs
+    /// less than locating them and reading `each` bytes for each.
     fn places(
         &self,
         literals: Range<usize>,
         each: u64,
-        numbered: bool,
+        threads: u64,
         room: u64,
         literal_sizes: &[usize],
     ) -> Result<Option<Vec<Range<u64>>>> {
-        let mut rows = Vec::new();
-        let mut sizes = Vec::new();
-        let count: u64 = self.intervals[literals.clone()]
-            .iter()
-            .map(|rows| rows.end - rows.start)
-            .sum();
-        if count == 0 {
-            return Ok(Some(Vec::new()));
-        }
         let disk = self.disk(room)?;
         let steps = disk.cost.steps_to_sample.saturating_add(each);
-        if numbered
-            || !disk
-                .cost
-                .pays_for_walks(count.saturating_mul(steps))
-        {
+        let steps = self.count(literals.clone()).saturating_mul(steps);
+        if !disk.prepare_walks(steps, threads)? {
             return Ok(None);
         }
+        let mut rows = Vec::new();
+        let mut sizes = Vec::new();
         for literal in literals {
             let interval = self.intervals[literal].clone();
             sizes.extend(

@@ -96,13 +96,14 @@ fn cheaper_decoded(
 ) -> Result<BTreeSet<usize>> {
     let mut cheaper = BTreeSet::new();
     let numbers: BTreeSet<usize> = wanted.iter().map(|(n, _)| *n).collect();
+    let count = numbers.len();
     for n in numbers {
         let chunks = wanted.range((n, 0)..(n + 1, 0));
         let walked = chunks
             .filter(|(_, chunk)| !blocks.is_edge(n, *chunk))
             .count();
-        let size = (walked + blocks.walked_chunks(n)) * CHUNK;
-        if walked > 0 && blocks.pays_to_decode(n, size as u64)? {
+        let chunks = walked + blocks.walked_chunks(n);
+        if walked > 0 && !blocks.prepare(n, chunks, count)? {
             cheaper.insert(n);
         }
     }
