@@ -7,7 +7,7 @@
 //! | 3 | `SourceSearch::all` (`source_search`) | asks the index, or reads the text |
 //! | 4 | `TextSearch` (`text_search`) | cuts a text into parts, scans and reports them |
 
-use crate::cli::arguments::grep_args::{BinaryFiles, GrepArgs, ShowArgs, When};
+use crate::cli::arguments::grep_args::{BinaryFiles, GrepArgs, PatternArgs, ShowArgs, When};
 use crate::cli::arguments::shared_args::Talk;
 use crate::cli::files::input::{OpenInput, is_same};
 use crate::cli::files::input_name::Name;
@@ -26,7 +26,7 @@ use crate::cli::search::grep::json_messages::{self, JsonStats};
 use crate::cli::search::grep::line_printer::LineForm;
 use crate::cli::search::grep::line_scan::{LineScanner, Wanted};
 use crate::cli::search::grep::member_search::{self, SearchedMembers};
-use crate::cli::search::grep::required_literals::{self, Reading};
+use crate::cli::search::grep::required_literals::{self, LineEnds, Reading};
 use crate::cli::search::grep::scan_queue::ScanQueue;
 use crate::cli::search::grep::searched_files;
 use crate::cli::search::grep::source_search::SourceSearch;
@@ -192,7 +192,8 @@ fn indexed_search(
     plan: &ReportPlan,
     wanted: Wanted,
 ) -> Option<IndexedSearch> {
-    if args.input.no_index || args.input.verify || wanted.invert {
+    let finds_none = plan.max_count == 0;
+    if args.input.no_index || args.input.verify || wanted.invert || finds_none {
         return None;
     }
     let pattern = &args.pattern;
@@ -203,10 +204,13 @@ fn indexed_search(
             ignore_case: pattern.ignore_case || pattern.smart_case,
             unicode: !pattern.no_unicode,
             crlf: pattern.crlf,
+            terminator: wanted.terminator,
             fixed: patterns.fixed,
         },
     );
-    literals.are_matches &= !pattern.word && !pattern.line && !pattern.smart_case;
+    literals.matching = literals
+        .matching
+        .and_then(|ends| matching_ends(ends, pattern));
     let lines = |size: Option<u64>| size.unwrap_or(0);
     Some(IndexedSearch {
         literals,
@@ -214,6 +218,20 @@ fn indexed_search(
         wanted,
         context: [lines(plan.context.before), lines(plan.context.after)],
     })
+}
+
+/// The ends of a line that occurrences of literals touch which are matches. Without the options
+/// that restrict matches, they are `ends`. Returns `None` if occurrences do not tell.
+fn matching_ends(ends: LineEnds, args: &PatternArgs) -> Option<LineEnds> {
+    let ends = match args.line {
+        true => LineEnds::BOTH,
+        false => ends,
+    };
+    let is_word = args.word && !args.line;
+    // With --crlf lines end in several ways; with -z, an expression knows the text's ends alone.
+    let has_other_ends = args.crlf || args.null_data;
+    let is_told = !is_word && !args.smart_case && !(ends.any() && has_other_ends);
+    is_told.then_some(ends)
 }
 
 /// The search of all files.

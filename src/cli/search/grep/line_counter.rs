@@ -53,6 +53,7 @@ impl LineCounter<'_> {
             ignore_case: self.args.ignore_case,
             unicode: false,
             crlf: false,
+            terminator: b'\n',
             fixed: patterns.fixed,
         };
         let indexed = IndexedSearch {

@@ -33,6 +33,7 @@
 //! | `scan_queue` | parts scanned side by side |
 //! | `required_literals` | literals that every match contains |
 //! | `indexed_search` | the search of a file by its index |
+//! | `counted_answers` | answers that counts of literals give |
 //! | `member_search` | the files in a tar archive |
 //! | `text_search` | a text from front to end: cut, scanned, reported |
 //! | `source_search` | a file or a pipe: asked by its index, or scanned |
@@ -45,6 +46,7 @@
 //! | `grep_output` | standard output |
 
 mod context_lines;
+mod counted_answers;
 mod file_report;
 mod grep_colors;
 pub(crate) mod grep_command;

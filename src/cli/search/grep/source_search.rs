@@ -35,8 +35,9 @@ impl SourceSearch<'_, '_> {
         let started = Instant::now();
         let is_answered = match indexed.ask(&mut archive)? {
             IndexedAnswer::Scan => false,
-            IndexedAnswer::Numbers { selected, matches } => {
-                self.report.take_numbers(selected, matches);
+            IndexedAnswer::Numbers(numbers) => {
+                self.report
+                    .take_numbers(numbers.selected, numbers.matches);
                 true
             }
             IndexedAnswer::Regions(regions) => {
