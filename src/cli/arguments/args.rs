@@ -150,10 +150,10 @@ pub(crate) enum Command {
     /// Compare the contents of two files, compressed or not, as cmp does
     #[command(after_long_help = COMPARE_HELP)]
     Compare(CompareArgs),
-    /// Show the differences of two files, .bwz or plain, by diff
+    /// Show the differences of the contents of two files, compressed or not, by diff
     #[command(override_usage = "bwz diff [OPTION OF DIFF]... FILE1 [FILE2]")]
     Diff(WordsArgs),
-    /// Show files page by page, .bwz or plain, by less
+    /// Show the contents of files, compressed or not, page by page, by less
     #[command(override_usage = "bwz less [OPTION OF LESS]... FILE...")]
     Less(WordsArgs),
     /// Save every intact block of a damaged file
