@@ -448,6 +448,71 @@ fn directories_are_walked_in_order() {
     assert_eq!(output(here).stdout, b"x.txt:foo\n");
 }
 
+/// Small files are searched side by side. The output, the messages and the codes are those of a
+/// search of one file after the other.
+#[test]
+fn threads_do_not_change_what_is_said_about_many_files() {
+    let dir = Dir::new();
+    for n in 0..40 {
+        let mut text = lines(10 + n * 13 % 70);
+        match n % 10 {
+            3 => text.clear(),
+            5 => text[20] = 0,
+            _ => {}
+        }
+        dir.write(&format!("d/{n:02}"), &text);
+    }
+    dir.write("d/10.large", &b"foo bar\n".repeat(1_100_000));
+    dir.write("d/11.much", &b"\n".repeat(300_000));
+    dir.sh("bwz --rm d/04 d/05 d/14; bwz --index --rm d/06; tar -C d -cf d/17.tar 07 08; bwz d/17.tar; gzip d/09")
+        .assert()
+        .success();
+    let mut damaged = dir.read("d/14.bwz");
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    dir.write("d/14.bwz", &damaged);
+    dir.link("nowhere", "d/12.link");
+    for arguments in [
+        "-r foo d",
+        "-rc error d",
+        "-rl 404.500 d",
+        "-rL 404.500 d",
+        "-rq timeout d",
+        "-rq nowhere d",
+        "-rn -C1 GET.the d",
+        "-r --color=always -A1 404.500 d",
+        "-rH -m1 ^$ d",
+        "-rvcI foo d",
+        "-rh -o --no-members [a-z]+ d/00 d/absent d/17.tar.bwz d/12.link d/01 d",
+        "-s foo d/absent d/00 d/14.bwz d/09.gz",
+        "-rs -T -b foo d",
+        "--count-matches foo d/00 d/06.bwz",
+    ] {
+        let run = |threads: &str| {
+            let mut all: Vec<&str> = arguments.split(' ').collect();
+            all.extend(["--threads", threads]);
+            let found = grep(&dir, "bwz", &all);
+            let said = String::from_utf8_lossy(&found.stderr).into_owned();
+            (found.stdout, said, found.status.code())
+        };
+        let alone = run("1");
+        let together = run("5");
+        assert_eq!(together.1, alone.1, "{arguments}");
+        assert_eq!(together.2, alone.2, "{arguments}");
+        assert!(together.0 == alone.0, "{arguments}");
+    }
+    // The file that is written is not searched.
+    for threads in [1, 5] {
+        dir.sh(&format!(
+            "bwz grep -r --threads {threads} -m2 foo d > d/20.out"
+        ))
+        .assert()
+        .code(2);
+        let found = String::from_utf8(dir.read("d/20.out")).unwrap();
+        assert!(!found.contains("20.out"), "{threads} threads");
+    }
+}
+
 #[test]
 fn patterns_come_from_options_and_files() {
     let dir = Dir::with(b"one\ntwo\nthree.\nthreex\n\xff\n");

@@ -3,8 +3,8 @@
 pub(crate) const GREP_HELP: &str = "\
 Files: .bwz, gzip, bzip2, xz and zstd are known by their first bytes, and their content is \
 searched. All others are searched as they are. The answers about a file are in the order of its \
-lines, and files are in the order of the arguments. With -r all files of a directory are searched, \
-hidden ones too.
+lines, and files are in the order of the arguments, though small ones are searched side by side. \
+With -r all files of a directory are searched, hidden ones too.
 
 Tar archives: each file in a .bwz file that holds a tar archive is searched as a text of its own, \
 and named as in x.tar.bwz:dir/file. --no-members searches the archive as one text, and so does a \

@@ -7,7 +7,6 @@ use crate::cli::files::input::OpenInput;
 use crate::cli::files::input_name::Name;
 use crate::cli::search::grep::context_lines::ContextSize;
 use crate::cli::search::grep::file_report::{FileReport, ReportPlan, Show};
-use crate::cli::search::grep::grep_output::GrepOutput;
 use crate::cli::search::grep::grep_patterns::{self, GrepPatterns};
 use crate::cli::search::grep::indexed_search::IndexedSearch;
 use crate::cli::search::grep::line_printer::LineForm;
@@ -16,6 +15,7 @@ use crate::cli::search::grep::required_literals::{self, Reading};
 use crate::cli::search::grep::scan_queue::ScanQueue;
 use crate::cli::search::grep::source_search::SourceSearch;
 use bwz::{Options, Result};
+use std::io;
 
 /// Counts lines of a .bwz file.
 pub(crate) struct LineCounter<'a> {
@@ -64,6 +64,7 @@ impl LineCounter<'_> {
         };
         let plan = ReportPlan {
             show: Show::Count,
+            has_several: false,
             form: LineForm::default(),
             context: ContextSize::default(),
             max_count: u64::MAX,
@@ -74,8 +75,8 @@ impl LineCounter<'_> {
             wanted: WANTED,
         };
         let threads = self.args.resources.thread_count();
-        let mut out = GrepOutput::open()?;
-        let mut report = FileReport::new(&plan, &scanner, self.name, None, &mut out);
+        let mut out = io::sink();
+        let mut report = FileReport::new(&plan, &scanner, self.name, None, &mut out, false);
         let OpenInput { source, stop, .. } = OpenInput::open(self.name, true)?;
         let search = SourceSearch {
             queue: &mut ScanQueue::new(scanner.clone(), threads),
