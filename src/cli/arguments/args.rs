@@ -256,7 +256,8 @@ pub(crate) struct FileArgs {
     #[arg(long, conflicts_with = "json")]
     pub records: bool,
     /// With --list: print the names of the files in a tar archive, as tar -t does, or with -v all
-    /// about them, as tar -tv does. `bwz cat --member NAME` writes one of them
+    /// about them, as tar -tv does. Several archives have titles, unless -q is given. `bwz cat
+    /// --member NAME` writes one of the files
     #[arg(long, conflicts_with_all = ["records", "map"])]
     pub members: bool,
     /// When compressing, restore each block on the CPU before it is written, which finds errors of
