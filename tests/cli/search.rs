@@ -550,6 +550,16 @@ fn globs_choose_files_of_directories() {
     assert_eq!(files(""), ["./a.log.bwz", "./b.log.bwz", "./old/a.log.bwz"]);
     assert_eq!(files("-g a.*"), ["./a.log.bwz", "./old/a.log.bwz"]);
     assert_eq!(files("-g !old -g !b*"), ["./a.log.bwz"]);
+    // The directory that is named is searched, whatever its name is.
+    let named = stdout(
+        dir.bwz("count -r -g !old error old")
+            .assert()
+            .code(0),
+    );
+    assert_eq!(named, "old/a.log.bwz\terror\t1\n");
+    dir.bwz("count -g a.* error a.log.bwz")
+        .assert()
+        .code(2);
     let none = dir
         .bwz("count -r -g *.txt error .")
         .assert()

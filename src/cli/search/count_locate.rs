@@ -154,7 +154,7 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
     let mut printer = Printer::new(args, form, sam).map_err(|e| fail(e.into()))?;
     let globs = path_globs::rules(&args.glob).map_err(fail)?;
     let is_wanted: named_files::Wanted =
-        &|path| named_files::has_suffix(path, None) && path_globs::allow(&globs, path);
+        &|root, path| named_files::has_suffix(path, None) && path_globs::allow(&globs, root, path);
     let directories = if args.recursive {
         Directories::Walked(is_wanted)
     } else {
