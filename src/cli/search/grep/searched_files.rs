@@ -48,7 +48,7 @@ pub(crate) fn all(
     let choice = Choice {
         is_recursive: args.is_recursive(),
         follows_links: args.input.dereference_recursive,
-        globs: path_globs::rules(&args.input.glob)?,
+        globs: path_globs::rules(&args.input.globs.glob)?,
         names: args.input.names.clone(),
         max_depth: args.input.max_depth,
         is_here,
