@@ -22,8 +22,8 @@ use crate::cli::search::grep::text_part::{PartCutter, TextPart};
 use bwz::{Options, Result};
 use std::io::{self, Write};
 
-/// Maximum number of strings that the text is scanned for at a time. Each has a matcher, which takes
-/// memory.
+/// Maximum number of strings for which the text is scanned at a time. Each has a matcher, which
+/// takes memory.
 const TOGETHER: usize = 256;
 
 /// The numbers of lines alone are wanted, of text.
