@@ -61,6 +61,9 @@ fn run() -> Exit {
         return console::fail(&e.into());
     }
     let words = line.with(Vec::new());
+    if let Some(file) = companions::file_asked_for(&words) {
+        return companions::content(file);
+    }
     let command = words
         .get(1)
         .filter(|word| args::is_command(word))

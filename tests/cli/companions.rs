@@ -1,7 +1,8 @@
 //! compare, diff and less: files compressed or not, and the exit codes of cmp and diff.
 
-use crate::support::{BWZ, Dir, has_all, stderr, stdout};
+use crate::support::{BWZ, Dir, has_all, is_there, stderr, stdout};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 /// Two texts as `a` and `b`, each with its compressed form.
 fn dir(a: &str, b: &str) -> Dir {
@@ -10,6 +11,21 @@ fn dir(a: &str, b: &str) -> Dir {
     dir.write("b", b.as_bytes());
     dir.bwz("-k a b").assert().success();
     dir
+}
+
+/// A stand-in for less, which shows what less would get.
+const LESS: &str = "#!/bin/sh\nfor name; do sh -c \"$(printf '%s' \"${LESSOPEN#||}\" | sed \"s/%s/$name/\")\"; done\n";
+
+/// Writes a script that can be called.
+fn program(dir: &Dir, name: &str, script: &str) {
+    dir.write(name, script.as_bytes());
+    fs::set_permissions(dir.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// `PATH` with the programs of `bin` before all others.
+fn path_with_bin(dir: &Dir) -> String {
+    let path = std::env::var("PATH").unwrap();
+    format!("{}:{path}", dir.path("bin").display())
 }
 
 #[test]
@@ -108,6 +124,40 @@ fn diff_shows_what_diff_shows() {
     }
 }
 
+/// Content is content, whatever made the file and whatever its name is.
+#[test]
+fn diff_and_less_take_files_of_other_compressors() {
+    let dir = dir("one\ntwo\n", "one\ntwo\nthree\n");
+    program(&dir, "bin/less", LESS);
+    for program in ["gzip", "bzip2", "xz", "zstd"] {
+        if !is_there(program) {
+            continue;
+        }
+        dir.sh(&format!(
+            "{program} -c a > a.other; cat a.other a.other > two"
+        ))
+        .assert()
+        .success();
+        dir.bwz("diff a.other a.bwz")
+            .assert()
+            .success()
+            .stdout("");
+        dir.bwz("diff b a.other")
+            .assert()
+            .code(1)
+            .stdout("3d2\n< three\n");
+        dir.bwz("less two")
+            .env("PATH", path_with_bin(&dir))
+            .assert()
+            .success()
+            .stdout("one\ntwo\none\ntwo\n");
+        let whole = dir.read("a.other");
+        dir.write("cut", &whole[..whole.len() - 6]);
+        let damaged = dir.bwz("diff cut a").assert().code(2);
+        has_all(&stderr(damaged), &["cut", program, "damaged"]);
+    }
+}
+
 #[test]
 fn trouble_is_no_difference() {
     let dir = dir("text\n", "text\n");
@@ -149,18 +199,12 @@ fn the_names_of_companions_work() {
     }
 }
 
-/// A stand-in for less shows what less would get.
 #[test]
 fn less_gets_the_content() {
-    use std::os::unix::fs::PermissionsExt;
     let dir = dir("text\n", "");
-    let less = "#!/bin/sh\nfor name; do sh -c \"$(printf '%s' \"${LESSOPEN#||}\" | sed \"s/%s/$name/\")\"; done\n";
-    dir.write("bin/less", less.as_bytes());
-    fs::set_permissions(dir.path("bin/less"), fs::Permissions::from_mode(0o755)).unwrap();
-    let path = std::env::var("PATH").unwrap();
-    let path = format!("{}:{path}", dir.path("bin").display());
+    program(&dir, "bin/less", LESS);
     dir.bwz("less a.bwz a b.bwz")
-        .env("PATH", path)
+        .env("PATH", path_with_bin(&dir))
         .assert()
         .success()
         .stdout("text\ntext\n");

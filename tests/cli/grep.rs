@@ -6,11 +6,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Output, Stdio};
 
 /// Generator of numbers for tests.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
     /// A number below `end`.
-    fn below(&mut self, end: usize) -> usize {
+    pub fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -24,7 +24,7 @@ const WORDS: [&str; 16] = [
 ];
 
 /// Lines of words.
-fn lines(count: usize) -> Vec<u8> {
+pub fn lines(count: usize) -> Vec<u8> {
     let mut random = Random(count as u64 + 7);
     let mut text = String::new();
     for _ in 0..count {
@@ -38,7 +38,7 @@ fn lines(count: usize) -> Vec<u8> {
 }
 
 /// A directory with these files, each as it is, as `NAME.bwz` and, with an index, as `NAME.i.bwz`.
-fn in_all_forms(files: &[(&str, Vec<u8>)]) -> Dir {
+pub fn in_all_forms(files: &[(&str, Vec<u8>)]) -> Dir {
     let dir = Dir::new();
     for (name, bytes) in files {
         dir.write(name, bytes);
@@ -59,7 +59,7 @@ fn output(mut command: std::process::Command) -> Output {
         .unwrap()
 }
 
-fn grep(dir: &Dir, program: &str, arguments: &[&str]) -> Output {
+pub fn grep(dir: &Dir, program: &str, arguments: &[&str]) -> Output {
     let mut command = match program {
         "bwz" => {
             let mut command = dir.process(crate::support::BWZ);
@@ -342,134 +342,6 @@ fn names_are_chosen_as_by_gnu_grep() {
     assert_eq!(listed("2"), "a.txt\nb.c\nsub/a.c\nsub/a.h\n");
 }
 
-/// True if a pattern of letters, dots, ^ and $ matches a line.
-fn naive_match(pattern: &str, line: &[u8]) -> bool {
-    pattern.split('|').any(|pattern| {
-        let begins = pattern.starts_with('^');
-        let ends = pattern.ends_with('$');
-        let body = pattern
-            .trim_start_matches('^')
-            .trim_end_matches('$')
-            .as_bytes();
-        let fits = |at: usize| {
-            at + body.len() <= line.len()
-                && (at == 0 || !begins)
-                && (at + body.len() == line.len() || !ends)
-                && body
-                    .iter()
-                    .zip(&line[at..])
-                    .all(|(&wanted, &byte)| wanted == b'.' || wanted == byte)
-        };
-        (0..=line.len()).any(fits)
-    })
-}
-
-/// The blocks are of 1 MiB, and the patterns so rare that an index is used.
-#[test]
-fn random_patterns_find_what_a_naive_search_finds() {
-    let mut random = Random(99);
-    let mut text = Vec::new();
-    while text.len() < 2_500_000 {
-        for _ in 0..random.below(120) {
-            text.push(b"abcdefgh"[random.below(8)]);
-        }
-        text.push(b'\n');
-    }
-    // Matches across the boundary of two blocks.
-    for boundary in [1 << 20, 2 << 20] {
-        text[boundary - 4..boundary + 4].copy_from_slice(b"hgfedcba");
-    }
-    let dir = in_all_forms(&[("x", text.clone())]);
-    let all: Vec<&[u8]> = text
-        .split_inclusive(|&byte| byte == b'\n')
-        .collect();
-    let mut patterns = vec!["hgfedcba".to_owned(), "h.fedc.a|abababab$".to_owned()];
-    while patterns.len() < 40 {
-        let literal = |random: &mut Random| -> String {
-            let length = 1 + random.below(9);
-            (0..length)
-                .map(|_| char::from(b"abcdefgh.abcdefgh"[random.below(17)]))
-                .collect()
-        };
-        let mut pattern = literal(&mut random);
-        match random.below(6) {
-            0 => pattern.insert(0, '^'),
-            1 => pattern.push('$'),
-            2 => pattern = format!("{pattern}|{}", literal(&mut random)),
-            _ => {}
-        }
-        patterns.push(pattern);
-    }
-    for (n, pattern) in patterns.iter().enumerate() {
-        let mut wanted = Vec::new();
-        let mut offset = 0;
-        for line in &all {
-            if naive_match(pattern, &line[..line.len() - 1]) {
-                wanted.extend_from_slice(format!("{offset}:").as_bytes());
-                wanted.extend_from_slice(line);
-            }
-            offset += line.len();
-        }
-        let files: &[&str] = if n % 4 == 0 {
-            &["x", "x.bwz", "x.i.bwz"]
-        } else {
-            &["x.i.bwz"]
-        };
-        for file in files {
-            let found = grep(&dir, "bwz", &["-b", pattern, file]).stdout;
-            assert!(found == wanted, "{pattern} in {file}");
-        }
-    }
-}
-
-#[test]
-fn an_index_saves_reading_the_file() {
-    let mut text = lines(150_000);
-    let at = text.len() / 2;
-    text.splice(at..at, *b"\nthe needle is here\n");
-    let dir = in_all_forms(&[("x", text)]);
-    let run = dir
-        .bwz("grep --verbose needle x.i.bwz")
-        .assert()
-        .code(0);
-    assert_eq!(stdout(run), "the needle is here\n");
-    let run = dir
-        .bwz("grep --verbose needle x.i.bwz")
-        .assert()
-        .code(0);
-    has_all(&stderr(run), &["by its index", " 0 blocks decoded"]);
-    // One block is decoded for the number of the line.
-    let numbered = dir
-        .bwz("grep -n --verbose needle x.i.bwz")
-        .assert()
-        .code(0);
-    has_all(&stderr(numbered), &["1 block decoded"]);
-    let run = dir
-        .bwz("grep --verbose --no-index needle x.i.bwz")
-        .assert()
-        .code(0);
-    assert!(!stderr(run).contains("by its index"));
-    for flags in [
-        "-q",
-        "-l",
-        "--count-matches",
-        "-c -i",
-        "-w -c",
-        "-o -i",
-        "--verify -c",
-    ] {
-        let by_index = dir
-            .bwz(&format!("grep {flags} NEEDLE|needle x.i.bwz"))
-            .assert()
-            .code(0);
-        let scanned = dir
-            .bwz(&format!("grep {flags} --no-index NEEDLE|needle x.i.bwz"))
-            .assert()
-            .code(0);
-        assert_eq!(stdout(by_index), stdout(scanned), "{flags}");
-    }
-}
-
 #[test]
 fn codes_and_messages_are_those_of_grep() {
     let dir = in_all_forms(&[("x", lines(20))]);
@@ -574,6 +446,71 @@ fn directories_are_walked_in_order() {
     here.current_dir(dir.path("d/c"));
     here.args(["grep", "-r", "foo"]);
     assert_eq!(output(here).stdout, b"x.txt:foo\n");
+}
+
+/// Small files are searched side by side. The output, the messages and the codes are those of a
+/// search of one file after the other.
+#[test]
+fn threads_do_not_change_what_is_said_about_many_files() {
+    let dir = Dir::new();
+    for n in 0..40 {
+        let mut text = lines(10 + n * 13 % 70);
+        match n % 10 {
+            3 => text.clear(),
+            5 => text[20] = 0,
+            _ => {}
+        }
+        dir.write(&format!("d/{n:02}"), &text);
+    }
+    dir.write("d/10.large", &b"foo bar\n".repeat(1_100_000));
+    dir.write("d/11.much", &b"\n".repeat(300_000));
+    dir.sh("bwz --rm d/04 d/05 d/14; bwz --index --rm d/06; tar -C d -cf d/17.tar 07 08; bwz d/17.tar; gzip d/09")
+        .assert()
+        .success();
+    let mut damaged = dir.read("d/14.bwz");
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    dir.write("d/14.bwz", &damaged);
+    dir.link("nowhere", "d/12.link");
+    for arguments in [
+        "-r foo d",
+        "-rc error d",
+        "-rl 404.500 d",
+        "-rL 404.500 d",
+        "-rq timeout d",
+        "-rq nowhere d",
+        "-rn -C1 GET.the d",
+        "-r --color=always -A1 404.500 d",
+        "-rH -m1 ^$ d",
+        "-rvcI foo d",
+        "-rh -o --no-members [a-z]+ d/00 d/absent d/17.tar.bwz d/12.link d/01 d",
+        "-s foo d/absent d/00 d/14.bwz d/09.gz",
+        "-rs -T -b foo d",
+        "--count-matches foo d/00 d/06.bwz",
+    ] {
+        let run = |threads: &str| {
+            let mut all: Vec<&str> = arguments.split(' ').collect();
+            all.extend(["--threads", threads]);
+            let found = grep(&dir, "bwz", &all);
+            let said = String::from_utf8_lossy(&found.stderr).into_owned();
+            (found.stdout, said, found.status.code())
+        };
+        let alone = run("1");
+        let together = run("5");
+        assert_eq!(together.1, alone.1, "{arguments}");
+        assert_eq!(together.2, alone.2, "{arguments}");
+        assert!(together.0 == alone.0, "{arguments}");
+    }
+    // The file that is written is not searched.
+    for threads in [1, 5] {
+        dir.sh(&format!(
+            "bwz grep -r --threads {threads} -m2 foo d > d/20.out"
+        ))
+        .assert()
+        .code(2);
+        let found = String::from_utf8(dir.read("d/20.out")).unwrap();
+        assert!(!found.contains("20.out"), "{threads} threads");
+    }
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod devices;
 mod draft_8;
 mod files;
 mod grep;
+mod grep_by_index;
 mod growing;
 mod habits;
 mod indexed;

@@ -68,6 +68,25 @@ crw-r--r-- user/100        0,0 2023-11-14 22:13 null
 }
 
 #[test]
+fn several_archives_have_titles() {
+    let dir = Dir::new();
+    dir.sh("touch one two && tar -cf a.tar one && tar -cf b.tar one two && bwz a.tar b.tar")
+        .assert()
+        .success();
+    let titled = "==> a.tar.bwz <==\none\n\n==> b.tar.bwz <==\none\ntwo\n";
+    for (arguments, listed) in [
+        ("-l --members a.tar.bwz b.tar.bwz", titled),
+        ("-lq --members a.tar.bwz b.tar.bwz", "one\none\ntwo\n"),
+        ("-l --members a.tar.bwz", "one\n"),
+    ] {
+        dir.bwz(arguments)
+            .assert()
+            .success()
+            .stdout(listed);
+    }
+}
+
+#[test]
 fn a_member_is_written_by_name_or_pattern() {
     let dir = dir();
     for file in FILES {

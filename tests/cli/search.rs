@@ -438,6 +438,14 @@ fn lines_are_counted_as_by_grep() {
         }
     }
     assert_eq!(counted("--hex 0a x.bwz"), ["0"]);
+    // Several patterns, for which the file without an index is decoded once.
+    let patterns = "--hex -e 6572726f72 -e 0a -e 20 -e ff -e 787878 -e 7820";
+    let together = counted(&format!("{patterns} x.bwz"));
+    assert_eq!(together, counted(&format!("{patterns} i.bwz")));
+    assert_eq!(together, counted(&format!("{patterns} --verify i.bwz")));
+    for (pattern, count) in patterns.split(" -e ").skip(1).zip(&together) {
+        assert_eq!(counted(&format!("--hex {pattern} x.bwz")), [&count[..]]);
+    }
     let run = dir
         .bwz("count --lines --json -e error -e nowhere i.bwz")
         .assert()
@@ -542,6 +550,16 @@ fn globs_choose_files_of_directories() {
     assert_eq!(files(""), ["./a.log.bwz", "./b.log.bwz", "./old/a.log.bwz"]);
     assert_eq!(files("-g a.*"), ["./a.log.bwz", "./old/a.log.bwz"]);
     assert_eq!(files("-g !old -g !b*"), ["./a.log.bwz"]);
+    // The directory that is named is searched, whatever its name is.
+    let named = stdout(
+        dir.bwz("count -r -g !old error old")
+            .assert()
+            .code(0),
+    );
+    assert_eq!(named, "old/a.log.bwz\terror\t1\n");
+    dir.bwz("count -g a.* error a.log.bwz")
+        .assert()
+        .code(2);
     let none = dir
         .bwz("count -r -g *.txt error .")
         .assert()

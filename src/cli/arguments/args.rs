@@ -13,8 +13,8 @@ use crate::cli::arguments::part_args::{CAT_HELP, CatArgs, HeadArgs, TailArgs};
 use crate::cli::arguments::repeats_args::{REPEATS_HELP, RepeatsArgs};
 use crate::cli::arguments::search_args::{CountArgs, ExtractArgs, LocateArgs};
 use crate::cli::arguments::search_help::{COUNT_HELP, EXTRACT_HELP, LOCATE_HELP};
-use crate::cli::arguments::shared_args::path;
 pub(crate) use crate::cli::arguments::shared_args::{Limits, Resources, Talk};
+use crate::cli::arguments::shared_args::{ReadArgs, path};
 use crate::cli::report::byte_escape;
 use bwz::papers::PaperAlgorithm;
 use bwz::{DEFAULT_SAMPLE_RATE, Options, Result as BwzResult};
@@ -59,17 +59,17 @@ impl Cli {
         };
         Some(match &self.command {
             None => (&self.files.resources, self.files.talk),
-            Some(Command::Cat(args)) => (&args.resources, args.talk),
-            Some(Command::Head(args)) => (&args.resources, args.talk),
-            Some(Command::Tail(args)) => (&args.resources, args.talk),
+            Some(Command::Cat(args)) => args.reading.work(),
+            Some(Command::Head(args)) => args.ends.reading.work(),
+            Some(Command::Tail(args)) => args.ends.reading.work(),
             Some(Command::Grep(args)) => (&args.resources, args.talk()),
             Some(Command::Count(args)) => (&args.search.resources, args.search.talk),
             Some(Command::Locate(args)) => (&args.search.resources, args.search.talk),
-            Some(Command::Extract(args)) => (&args.resources, args.talk),
+            Some(Command::Extract(args)) => args.reading.work(),
             Some(Command::Repeats(args)) => (&args.resources, args.talk),
             Some(Command::Overlap(args)) => (&args.resources, args.talk),
             Some(Command::Compare(args)) => (&args.resources, all),
-            Some(Command::Recover(args)) => (&args.resources, args.talk),
+            Some(Command::Recover(args)) => args.reading.work(),
             Some(Command::Bench(args)) => (&args.resources, all),
             Some(
                 Command::Devices
@@ -132,10 +132,10 @@ pub(crate) enum Command {
     )]
     Grep(Box<GrepArgs>),
     /// Count the occurrences of patterns in compressed files
-    #[command(after_long_help = COUNT_HELP)]
+    #[command(after_long_help = COUNT_HELP, mut_arg("glob", |glob| glob.requires("recursive")))]
     Count(CountArgs),
     /// Print the positions of patterns in compressed files
-    #[command(after_long_help = LOCATE_HELP)]
+    #[command(after_long_help = LOCATE_HELP, mut_arg("glob", |glob| glob.requires("recursive")))]
     Locate(LocateArgs),
     /// Write regions of records, or ranges of bytes, by the index of compressed files
     #[command(after_long_help = EXTRACT_HELP)]
@@ -150,10 +150,10 @@ pub(crate) enum Command {
     /// Compare the contents of two files, compressed or not, as cmp does
     #[command(after_long_help = COMPARE_HELP)]
     Compare(CompareArgs),
-    /// Show the differences of two files, .bwz or plain, by diff
+    /// Show the differences of the contents of two files, compressed or not, by diff
     #[command(override_usage = "bwz diff [OPTION OF DIFF]... FILE1 [FILE2]")]
     Diff(WordsArgs),
-    /// Show files page by page, .bwz or plain, by less
+    /// Show the contents of files, compressed or not, page by page, by less
     #[command(override_usage = "bwz less [OPTION OF LESS]... FILE...")]
     Less(WordsArgs),
     /// Save every intact block of a damaged file
@@ -256,7 +256,8 @@ pub(crate) struct FileArgs {
     #[arg(long, conflicts_with = "json")]
     pub records: bool,
     /// With --list: print the names of the files in a tar archive, as tar -t does, or with -v all
-    /// about them, as tar -tv does. `bwz cat --member NAME` writes one of them
+    /// about them, as tar -tv does. Several archives have titles, unless -q is given. `bwz cat
+    /// --member NAME` writes one of the files
     #[arg(long, conflicts_with_all = ["records", "map"])]
     pub members: bool,
     /// When compressing, restore each block on the CPU before it is written, which finds errors of
@@ -474,11 +475,7 @@ pub(crate) struct RecoverArgs {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub limits: Limits,
-    #[command(flatten)]
-    pub resources: Resources,
-    #[command(flatten)]
-    pub talk: Talk,
+    pub reading: ReadArgs,
 }
 
 /// The arguments of `bench`.

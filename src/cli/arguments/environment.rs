@@ -9,7 +9,7 @@
 use crate::cli::arguments::args::{Cli, is_command};
 use bwz::{Error, Result};
 use clap::parser::ValueSource;
-use clap::{Arg, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::iter;
@@ -75,38 +75,13 @@ fn numbers_of_context(arguments: Vec<OsString>) -> Vec<OsString> {
     let grep = cli
         .find_subcommand("grep")
         .expect("it is a command");
-    let takes_value = |is_it: &dyn Fn(&Arg) -> bool| {
-        let argument = grep
-            .get_arguments()
-            .find(|argument| is_it(argument));
-        argument.is_some_and(|of| of.get_action().takes_values() && !of.is_require_equals_set())
-    };
     let mut words = Vec::with_capacity(arguments.len());
     let mut arguments = arguments.into_iter();
     while let Some(word) = arguments.next() {
-        let text = word.to_str().unwrap_or_default();
-        let mut value_follows = false;
-        if text == "--" {
-            words.push(word);
+        let is_last = word == *"--";
+        let value_follows = add_grep_word(grep, word, &mut words);
+        if is_last {
             break;
-        }
-        if let Some(long) = text.strip_prefix("--") {
-            value_follows = takes_value(&|argument| argument.get_long() == Some(long));
-            words.push(word);
-        } else if let Some(flags) = text.strip_prefix('-') {
-            let with_value = flags.find(|flag| takes_value(&|of| of.get_short() == Some(flag)));
-            let (flags, value) = flags.split_at(with_value.unwrap_or(flags.len()));
-            value_follows = value.chars().count() == 1;
-            let is_digit = |c: char| c.is_ascii_digit();
-            if flags.contains(is_digit) {
-                let number: String = flags.matches(is_digit).collect();
-                words.push(format!("-{}C{number}", flags.replace(is_digit, "")).into());
-                words.extend((!value.is_empty()).then(|| format!("-{value}").into()));
-            } else {
-                words.push(word);
-            }
-        } else {
-            words.push(word);
         }
         if value_follows {
             words.extend(arguments.next());
@@ -114,6 +89,42 @@ fn numbers_of_context(arguments: Vec<OsString>) -> Vec<OsString> {
     }
     words.extend(arguments);
     words
+}
+
+/// Adds a word of grep's arguments. Returns true if the next word is the value of an option in it.
+fn add_grep_word(grep: &Command, word: OsString, words: &mut Vec<OsString>) -> bool {
+    let text = word.to_str().unwrap_or_default();
+    if let Some(long) = text.strip_prefix("--") {
+        let value_follows = takes_value(grep, |argument| argument.get_long() == Some(long));
+        words.push(word);
+        return value_follows;
+    }
+    let Some(flags) = text.strip_prefix('-') else {
+        words.push(word);
+        return false;
+    };
+    let has_value = |flag| takes_value(grep, |argument| argument.get_short() == Some(flag));
+    let with_value = flags.find(has_value).unwrap_or(flags.len());
+    let (flags, value) = flags.split_at(with_value);
+    let value_follows = value.chars().count() == 1;
+    let is_digit = |c: char| c.is_ascii_digit();
+    if !flags.contains(is_digit) {
+        words.push(word);
+        return value_follows;
+    }
+    let number: String = flags.matches(is_digit).collect();
+    words.push(format!("-{}C{number}", flags.replace(is_digit, "")).into());
+    words.extend((!value.is_empty()).then(|| format!("-{value}").into()));
+    value_follows
+}
+
+/// Returns true if the argument of a command that `is_it` chooses has a value, which may be the
+/// next word.
+fn takes_value(command: &Command, is_it: impl Fn(&Arg) -> bool) -> bool {
+    let argument = command
+        .get_arguments()
+        .find(|argument| is_it(argument));
+    argument.is_some_and(|of| of.get_action().takes_values() && !of.is_require_equals_set())
 }
 
 /// The options that `BWZ_OPT` may hold, by their ids.

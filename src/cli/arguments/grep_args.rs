@@ -3,7 +3,7 @@
 
 use crate::cli::arguments::files_from::FilesFrom;
 use crate::cli::arguments::name_rules::NameRules;
-use crate::cli::arguments::shared_args::{Resources, Talk};
+use crate::cli::arguments::shared_args::{GlobArgs, Resources, Talk};
 use clap::{ArgAction, Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -189,10 +189,8 @@ pub(crate) struct InputArgs {
     /// As -r, and follow links
     #[arg(short = 'R', long, overrides_with = "recursive")]
     pub dereference_recursive: bool,
-    /// With -r: search only files that match GLOB; a GLOB that begins with ! leaves files and
-    /// directories out. The last GLOB that matches a file counts
-    #[arg(short = 'g', long, value_name = "GLOB", allow_hyphen_values = true)]
-    pub glob: Vec<String>,
+    #[command(flatten)]
+    pub globs: GlobArgs,
     /// Search only the members of tar archives whose names match GLOB
     #[arg(
         long,

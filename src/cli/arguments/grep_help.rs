@@ -3,8 +3,8 @@
 pub(crate) const GREP_HELP: &str = "\
 Files: .bwz, gzip, bzip2, xz and zstd are known by their first bytes, and their content is \
 searched. All others are searched as they are. The answers about a file are in the order of its \
-lines, and files are in the order of the arguments. With -r all files of a directory are searched, \
-hidden ones too.
+lines, and files are in the order of the arguments, though small ones are searched side by side. \
+With -r all files of a directory are searched, hidden ones too.
 
 Tar archives: each file in a .bwz file that holds a tar archive is searched as a text of its own, \
 and named as in x.tar.bwz:dir/file. --no-members searches the archive as one text, and so does a \
@@ -14,10 +14,10 @@ Index: in a .bwz file with an index of bytes, bwz looks for literals that the ex
 and reads the lines around them alone. Expressions without such literals, -v, and literals that \
 are frequent make it decode and scan the file; it does what is estimated to cost less. With -n the \
 blocks with such literals are decoded as a whole, since only the number of lines of each block is \
-known. -q, -l and -L for plain strings only count, and so does --count-matches for most. \
---verbose tells what was done. Lines of FASTA and FASTQ are searched as they are; bwz count and \
-locate search sequences across lines. In a block with an index, only the data that is read is \
-checked, as bwz count checks it; --verify checks all.
+known. -q, -l and -L for plain strings only count, and so do --count-matches for most and -c for \
+strings at an end of a line: ^abc, abc$ and -x abc. --verbose tells what was done. Lines of FASTA \
+and FASTQ are searched as they are; bwz count and locate search sequences across lines. In a block \
+with an index, only the data that is read is checked, as bwz count checks it; --verify checks all.
 
 Expressions are those of the Rust crate regex and of ripgrep: extended ones with \\d, \\w, \\b, \
 \\p{Greek}, lazy repetition (.*?) and flags as in (?i), without backreferences and look-around. \

@@ -1,6 +1,6 @@
 //! The arguments of the commands that write parts of files: cat, head, tail.
 
-use crate::cli::arguments::shared_args::{Limits, Resources, Talk, path};
+use crate::cli::arguments::shared_args::{ReadArgs, path};
 use crate::cli::arguments::size;
 use crate::cli::arguments::span::{self, Beyond, Span};
 use clap::{Args, ValueEnum};
@@ -59,18 +59,21 @@ pub(crate) struct CatArgs {
     #[command(flatten)]
     pub clamp: Clamp,
     #[command(flatten)]
-    pub limits: Limits,
+    pub reading: ReadArgs,
+}
+
+/// The arguments that head and tail share.
+#[derive(Args, Debug)]
+pub(crate) struct EndArgs {
+    /// Files to read; no file, or -, is standard input, which must not be a pipe
+    #[arg(value_name = "FILE", value_parser = path())]
+    pub files: Vec<PathBuf>,
     #[command(flatten)]
-    pub resources: Resources,
-    #[command(flatten)]
-    pub talk: Talk,
+    pub reading: ReadArgs,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct HeadArgs {
-    /// Files to read; no file, or -, is standard input, which must not be a pipe
-    #[arg(value_name = "FILE", value_parser = path())]
-    pub files: Vec<PathBuf>,
     /// Write the first N lines of each file; -N writes all but the last N
     #[arg(short = 'n', long, value_name = "N", default_value = "10", value_parser = |text: &str| span::front(text, span::number), allow_hyphen_values = true)]
     pub lines: Span,
@@ -78,11 +81,7 @@ pub(crate) struct HeadArgs {
     #[arg(short = 'c', long, value_name = "SIZE", value_parser = |text: &str| span::front(text, size::bytes), allow_hyphen_values = true, conflicts_with = "lines")]
     pub bytes: Option<Span>,
     #[command(flatten)]
-    pub limits: Limits,
-    #[command(flatten)]
-    pub resources: Resources,
-    #[command(flatten)]
-    pub talk: Talk,
+    pub ends: EndArgs,
 }
 
 /// The file that is followed when another one takes its name.
@@ -106,9 +105,6 @@ impl TailArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct TailArgs {
-    /// Files to read; no file, or -, is standard input, which must not be a pipe
-    #[arg(value_name = "FILE", value_parser = path())]
-    pub files: Vec<PathBuf>,
     /// Write the last N lines of each file; +N writes all from line N on
     #[arg(short = 'n', long, value_name = "N", default_value = "10", value_parser = |text: &str| span::rest(text, span::number), allow_hyphen_values = true)]
     pub lines: Span,
@@ -131,9 +127,5 @@ pub(crate) struct TailArgs {
     #[arg(short = 'F', conflicts_with = "follow")]
     pub follow_name: bool,
     #[command(flatten)]
-    pub limits: Limits,
-    #[command(flatten)]
-    pub resources: Resources,
-    #[command(flatten)]
-    pub talk: Talk,
+    pub ends: EndArgs,
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::arguments::files_from::FilesFrom;
 use crate::cli::arguments::part_args::Clamp;
-use crate::cli::arguments::shared_args::{Limits, Resources, Talk, path};
+use crate::cli::arguments::shared_args::{GlobArgs, ReadArgs, Resources, Talk, path};
 use crate::cli::arguments::size;
 use crate::cli::arguments::span::{self, Span};
 use clap::Args;
@@ -71,16 +71,8 @@ pub(crate) struct SearchArgs {
     /// Search the .bwz files of directories. Other files in them are passed over
     #[arg(short, long)]
     pub recursive: bool,
-    /// With -r: search only files that match GLOB; a GLOB that begins with ! leaves files and
-    /// directories out. The last GLOB that matches a file counts
-    #[arg(
-        short,
-        long,
-        value_name = "GLOB",
-        requires = "recursive",
-        allow_hyphen_values = true
-    )]
-    pub glob: Vec<String>,
+    #[command(flatten)]
+    pub globs: GlobArgs,
     #[command(flatten)]
     pub resources: Resources,
     #[command(flatten)]
@@ -193,9 +185,5 @@ pub(crate) struct ExtractArgs {
     #[arg(long)]
     pub verify: bool,
     #[command(flatten)]
-    pub limits: Limits,
-    #[command(flatten)]
-    pub resources: Resources,
-    #[command(flatten)]
-    pub talk: Talk,
+    pub reading: ReadArgs,
 }

@@ -1,5 +1,5 @@
 //! Arguments that several commands share: the resources for the work, the limit of the output, the
-//! verbosity.
+//! verbosity, and the choice of files in directories.
 
 use crate::cli::allocator;
 use crate::cli::arguments::size;
@@ -123,6 +123,38 @@ pub(crate) struct Talk {
     /// Show no progress bar
     #[arg(long)]
     pub no_progress: bool,
+}
+
+/// The limits, the resources and the verbosity of a command that reads files.
+#[derive(Args, Debug)]
+pub(crate) struct ReadArgs {
+    #[command(flatten)]
+    pub limits: Limits,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+impl ReadArgs {
+    /// The resources that the work may use, and how much of it is reported.
+    pub(crate) fn work(&self) -> (&Resources, Talk) {
+        (&self.resources, self.talk)
+    }
+
+    /// Returns the options with these resources and limits.
+    pub(crate) fn options(&self) -> Options {
+        self.limits.add_to(self.resources.options())
+    }
+}
+
+/// The choice of files in directories.
+#[derive(Args, Debug)]
+pub(crate) struct GlobArgs {
+    /// With -r: search only files that match GLOB; a GLOB that begins with ! leaves files and
+    /// directories out. The last GLOB that matches a file counts
+    #[arg(short = 'g', long, value_name = "GLOB", allow_hyphen_values = true)]
+    pub glob: Vec<String>,
 }
 
 /// Parses a path, even an empty one. A path that cannot be opened must not keep the other files

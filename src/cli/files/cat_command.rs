@@ -17,17 +17,17 @@ use bwz::{Options, Result};
 
 /// Writes each file, or parts of each file.
 pub(crate) fn run(args: &CatArgs) -> Exit {
-    let options = args.limits.add_to(args.resources.options());
+    let options = args.reading.options();
     let event_lines = EventLines::default();
     named_files::each(
         &args.files,
         Directories::Refused,
-        args.talk,
+        args.reading.talk,
         Activity::Reading,
         |name| {
             let listening = |steps, stop| {
                 let lines = event_lines.moving(steps);
-                lines.add_to(&options, name, args.talk, stop)
+                lines.add_to(&options, name, args.reading.talk, stop)
             };
             match parts(args) {
                 None => whole(name, args, listening),
@@ -35,8 +35,8 @@ pub(crate) fn run(args: &CatArgs) -> Exit {
                     let request = Request {
                         parts,
                         beyond: args.clamp.beyond(),
-                        limits: &args.limits,
-                        talk: args.talk,
+                        limits: &args.reading.limits,
+                        talk: args.reading.talk,
                     };
                     file_parts::write(
                         name,
@@ -82,16 +82,16 @@ fn whole(
         about,
         stop,
     } = OpenInput::open(name, true)?;
-    source.read_beside(args.resources.thread_count());
+    source.read_beside(args.reading.resources.thread_count());
     let mut output = Output::stdout(about.regular())?;
-    let progress = Progress::start(name, about.size(), args.talk, !output.is_terminal());
+    let progress = Progress::start(name, about.size(), args.reading.talk, !output.is_terminal());
     // A reader such as head closes its end after a few lines, so the first block is decoded alone.
     let options = listening(progress.steps(Direction::Restore), stop).first_block_alone(true);
     let summary = bwz::decompress(progress.count(source), &mut output, &options)?;
     drop(progress);
     let written = count(summary.raw_size, "byte");
     let read = count(summary.coded_size, "byte");
-    args.talk.report(
+    args.reading.talk.report(
         name,
         format_args!("all blocks decoded, {read} read, {written} written"),
     );

@@ -1,16 +1,28 @@
-//! `bwz diff` and `bwz less`: other programs that are given the content of compressed files.
+//! `bwz diff` and `bwz less`: other programs that are given the content of files, compressed or
+//! not. They get it from another process of bwz, which they start with the word
+//! `companion-content`. This is no command for users, who have `cat`.
 
 use crate::cli::arguments::companion_args::WordsArgs;
 use crate::cli::arguments::environment::CALLED;
-use crate::cli::report::console;
+use crate::cli::files::content;
+use crate::cli::files::input_name::Name;
+use crate::cli::files::output::Output;
+use crate::cli::report::console::{self, Activity};
 use crate::cli::report::exit::Exit;
-use bwz::{Error, Result};
+use bwz::{Error, Options, Result};
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
+
+/// The word that asks for the content of a file.
+const CONTENT: &str = "companion-content";
+
+/// Bytes of a content that are written together.
+const BUFFER: usize = 256 << 10;
 
 /// Gives diff one content by descriptor 5 and the other by its standard input. The exit code is
 /// that of diff, or 2 if a content could not be read; a reader that diff has left gets a signal.
@@ -20,8 +32,8 @@ shift 3
 exec 4>&1
 codes=$(
     exec 3>&1
-    { "$bwz" -dcqf -- "$one"; echo $? >&3; } | {
-        { "$bwz" -dcqf -- "$other"; echo $? >&3; } |
+    { "$bwz" companion-content "$one"; echo $? >&3; } | {
+        { "$bwz" companion-content "$other"; echo $? >&3; } |
             { diff "$@" /dev/fd/5 - >&4; echo diff=$? >&3; }
     } 5<&0
 )
@@ -109,11 +121,36 @@ pub(crate) fn less(args: &WordsArgs) -> Exit {
     let bwz = bwz.unwrap_or_else(|_| "bwz".into());
     let quoted = bwz.to_string_lossy().replace('\'', r"'\''");
     let error = with_bwz("less")
-        // Files that are not compressed are copied. An error stands at the end of the text.
-        .env("LESSOPEN", format!("||'{quoted}' -dcqf -- %s 2>&1"))
+        // An error stands at the end of the text.
+        .env("LESSOPEN", format!("||'{quoted}' {CONTENT} %s 2>&1"))
         .args(&args.words)
         .exec();
     console::fail(&about(error, OsStr::new("less")))
+}
+
+/// The file whose content these words of a command line ask for, if they do.
+pub(crate) fn file_asked_for(words: &[OsString]) -> Option<&Path> {
+    match words {
+        [_, word, file] if word == CONTENT => Some(Path::new(file)),
+        _ => None,
+    }
+}
+
+/// Writes the content of a file to standard output, for diff or less.
+pub(crate) fn content(file: &Path) -> Exit {
+    let name = Name::from(file);
+    match write_content(&name) {
+        Ok(()) => Exit::Fine,
+        Err(e) => console::fail_with(&e, &name, Activity::Reading),
+    }
+}
+
+fn write_content(name: &Name) -> Result<()> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let mut content = content::open(name, threads, &Options::new())?;
+    let mut output = BufWriter::with_capacity(BUFFER, Output::stdout(None)?);
+    io::copy(&mut content, &mut output)?;
+    Ok(output.flush()?)
 }
 
 /// A program that calls bwz, by whatever name this process was called, and without its defaults.

@@ -47,7 +47,7 @@ fn work_on_all(asked: &FileArgs, args: &FileArgs) -> Result<Exit, Exit> {
     if files.is_empty() && args.files_from.is_given() {
         return Ok(Exit::Fine);
     }
-    let wanted: named_files::Wanted = &|path| wanted(args, path);
+    let wanted: named_files::Wanted = &|_, path| wanted(args, path);
     let walk = if args.recursive {
         Directories::Walked(wanted)
     } else {

@@ -17,7 +17,8 @@ use std::fmt::Write as _;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-/// Prints the members of each file, or all of them as JSON.
+/// Prints the members of each file, or all of them as JSON. If there are several files, each has a
+/// title, unless -q is given.
 pub(crate) fn list(
     args: &FileArgs,
     files: &[PathBuf],
@@ -26,13 +27,22 @@ pub(crate) fn list(
 ) -> Exit {
     let event_lines = EventLines::default();
     let mut listed = Vec::new();
+    let has_titles = (files.len() > 1 || args.recursive) && !args.talk.quiet;
+    let mut before = "";
     let exit = named_files::each(files, directories, args.talk, Activity::Reading, |name| {
         let options = event_lines.add_to(options, name, args.talk, None);
         let mut archive = Archive::open(input::open_seekable(name)?, &options)?;
         let members = archive.members()?;
         match args.json {
             true => listed.push(ListedMembers::of(name, &members)),
-            false => print(&members, args.talk.verbose > 0)?,
+            false => {
+                let title = match has_titles {
+                    true => format!("{before}==> {name} <==\n"),
+                    false => String::new(),
+                };
+                print(&members, args.talk.verbose > 0, &title)?;
+                before = "\n";
+            }
         }
         archive
             .tar_breaks_off()
@@ -47,9 +57,10 @@ pub(crate) fn list(
     }
 }
 
-/// Prints the names of members, or all about them.
-fn print(members: &[Member], is_long: bool) -> Result<()> {
+/// Prints the names of members, or all about them, behind `title`.
+fn print(members: &[Member], is_long: bool, title: &str) -> Result<()> {
     let mut out = BufWriter::new(Screen::stdout()?);
+    out.write_all(title.as_bytes())?;
     let mut width = LEAST_WIDTH;
     for member in members {
         let name = escaped(&member.name);

@@ -11,8 +11,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
-/// True for the files in a directory that are taken.
-pub(crate) type Wanted<'a> = &'a dyn Fn(&Path) -> bool;
+/// True for the files that are taken below a directory: the first path is the directory, and the
+/// second one is the file.
+pub(crate) type Wanted<'a> = &'a dyn Fn(&Path, &Path) -> bool;
 
 /// The treatment of directories.
 #[derive(Clone, Copy)]
@@ -89,7 +90,8 @@ fn tree<'a>(
     entries.filter_map(move |entry| match entry {
         Ok(entry) if entry.file_type().is_dir() => None,
         Ok(entry) if entry.file_type().is_file() => {
-            wanted(entry.path()).then(|| (Name::File(entry.into_path()), Ok(())))
+            let is_wanted = wanted(&root_name, entry.path());
+            is_wanted.then(|| (Name::File(entry.into_path()), Ok(())))
         }
         Ok(entry) => {
             talk.warn(

@@ -47,9 +47,14 @@ fn recover(name: &Name, args: &RecoverArgs) -> Result<Recovery> {
         ..Rules::default()
     };
     let mut output = Output::open(destination, &rules)?;
-    let progress = Progress::start(name, Some(metadata.len()), args.talk, !output.is_terminal());
-    let options = args.limits.add_to(args.resources.options());
-    let options = EventLines::default().add_to(&options, name, args.talk, None);
+    let progress = Progress::start(
+        name,
+        Some(metadata.len()),
+        args.reading.talk,
+        !output.is_terminal(),
+    );
+    let options = args.reading.options();
+    let options = EventLines::default().add_to(&options, name, args.reading.talk, None);
     let recovery = bwz::recover(progress.count(file), &mut output, &options)?;
     drop(progress);
     output.finish(Some(&metadata), false)?;
@@ -66,17 +71,19 @@ fn report(name: &Name, recovery: &Recovery, args: &RecoverArgs) -> Exit {
         human(recovery.raw_size)
     );
     if recovery.is_complete() {
-        args.talk
+        args.reading
+            .talk
             .report(name, format_args!("saved {saved}; nothing is lost"));
         return Exit::Fine;
     }
-    say_losses(name, recovery, args.talk);
+    say_losses(name, recovery, args.reading.talk);
     let left_out = if recovery.lost.is_empty() {
         ""
     } else {
         "; the lost parts are left out of the output"
     };
-    args.talk
+    args.reading
+        .talk
         .say(name, format_args!("saved {saved}{left_out}"));
     match recovery.lacks_only_unsupported() {
         true => Exit::Trouble,

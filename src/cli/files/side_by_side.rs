@@ -4,8 +4,29 @@ use std::panic::resume_unwind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::{iter, thread};
 
-/// Bytes of the stack of such a thread, which count in a limited address space.
+/// Bytes of the stack of a thread for small work, which count in a limited address space.
 const STACK: usize = 128 << 10;
+
+/// Threads that work on items, the calling one included.
+#[derive(Clone, Copy)]
+pub(crate) struct Workers {
+    pub count: usize,
+    /// The name of the others.
+    pub name: &'static str,
+    /// Bytes of the stack of each of them.
+    pub stack: usize,
+}
+
+impl Workers {
+    /// Threads that read patterns or print lines.
+    pub(crate) fn on_patterns(count: usize) -> Self {
+        Workers {
+            count,
+            name: "bwz-patterns",
+            stack: STACK,
+        }
+    }
+}
 
 /// Works on items on this thread and up to `threads - 1` others, which take them in turn. The
 /// results are in the order of the items. If fewer threads can be started, fewer are used.
@@ -21,7 +42,7 @@ pub(crate) fn side_by_side<T: Send, R: Send>(
             .map(|(number, item)| (number, work(item)))
             .collect()
     };
-    let mut done: Vec<_> = on_threads(threads, take)
+    let mut done: Vec<_> = on_threads(Workers::on_patterns(threads), take)
         .into_iter()
         .flatten()
         .collect();
@@ -35,7 +56,7 @@ pub(crate) fn side_by_side<T: Send, R: Send>(
 /// as soon as it is ready, on one thread at a time, until `take` fails. A thread that is ahead
 /// waits, so there are never more results than threads.
 pub(crate) fn in_turn<T: Send, R, E: Send>(
-    threads: usize,
+    workers: Workers,
     items: impl Iterator<Item = T> + Send,
     work: impl Fn(T) -> R + Sync,
     take: impl FnMut(R) -> Result<(), E> + Send,
@@ -50,7 +71,7 @@ pub(crate) fn in_turn<T: Send, R, E: Send>(
         next: Condvar::new(),
     };
     let next = || lock(&items).next();
-    on_threads(threads, || {
+    on_threads(workers, || {
         let _ending = EndOnPanic(&turns);
         while let Some((number, item)) = next() {
             let result = work(item);
@@ -100,16 +121,16 @@ impl<F, E> Drop for EndOnPanic<'_, F, E> {
     }
 }
 
-/// Does `work` on this thread and on up to `threads - 1` others.
-fn on_threads<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> {
+/// Does `work` on this thread and on up to `workers.count - 1` others.
+fn on_threads<R: Send>(workers: Workers, work: impl Fn() -> R + Sync) -> Vec<R> {
     let work = &work;
     thread::scope(|scope| {
         let thread = || {
             thread::Builder::new()
-                .name("bwz-patterns".into())
-                .stack_size(STACK)
+                .name(workers.name.into())
+                .stack_size(workers.stack)
         };
-        let others = (1..threads).map_while(|_| thread().spawn_scoped(scope, work).ok());
+        let others = (1..workers.count).map_while(|_| thread().spawn_scoped(scope, work).ok());
         let others: Vec<_> = others.collect();
         let mut done = vec![work()];
         done.extend(
@@ -148,7 +169,7 @@ mod tests {
         for (threads, last) in [(1, 999), (2, 999), (7, 999), (1, 0), (7, 0), (7, 500)] {
             let mut taken = Vec::new();
             let outcome = in_turn(
-                threads,
+                Workers::on_patterns(threads),
                 0..1000_u64,
                 |n| n * n,
                 |square| {
@@ -168,14 +189,17 @@ mod tests {
                 "{threads} threads"
             );
         }
-        assert_eq!(in_turn(3, 0..0, |n: u8| n, |_| Err(())), Ok(()));
+        assert_eq!(
+            in_turn(Workers::on_patterns(3), 0..0, |n: u8| n, |_| Err(())),
+            Ok(())
+        );
     }
 
     #[test]
     fn nobody_waits_for_a_thread_that_panicked() {
         let work = || {
             in_turn(
-                4,
+                Workers::on_patterns(4),
                 0..100,
                 |n| assert!(n != 50, "on purpose"),
                 |()| Ok::<_, ()>(()),

@@ -169,10 +169,7 @@ impl BatchSearch<'_> {
         patterns: &[&[u8]],
     ) -> Result<BatchFound> {
         if let Some(lines) = &self.lines {
-            let counts = patterns
-                .iter()
-                .map(|pattern| lines.count(pattern));
-            return Ok(BatchFound::Counts(counts.collect::<Result<_>>()?));
+            return Ok(BatchFound::Counts(lines.counts(patterns)?));
         }
         let Some(MatchLimits { limit, last, .. }) = self.wanted else {
             return Ok(BatchFound::Counts(searcher.count(patterns)?));

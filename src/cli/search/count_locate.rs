@@ -152,9 +152,9 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
         patterns_failed,
     };
     let mut printer = Printer::new(args, form, sam).map_err(|e| fail(e.into()))?;
-    let globs = path_globs::rules(&args.glob).map_err(fail)?;
+    let globs = path_globs::rules(&args.globs.glob).map_err(fail)?;
     let is_wanted: named_files::Wanted =
-        &|path| named_files::has_suffix(path, None) && path_globs::allow(&globs, path);
+        &|root, path| named_files::has_suffix(path, None) && path_globs::allow(&globs, root, path);
     let directories = if args.recursive {
         Directories::Walked(is_wanted)
     } else {
@@ -172,7 +172,7 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
         return Ok(true);
     }
     if searched == 0 && exit == Exit::Fine {
-        return Err(fail(Error::Usage(match args.glob.is_empty() {
+        return Err(fail(Error::Usage(match args.globs.glob.is_empty() {
             true => "there is no .bwz file in these directories".into(),
             false => "there is no .bwz file in these directories that the globs choose".into(),
         })));

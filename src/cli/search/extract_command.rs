@@ -18,18 +18,15 @@ const SHORT: u64 = 1 << 20;
 
 /// Writes the ranges of each file.
 pub(crate) fn run(args: &ExtractArgs) -> Exit {
-    let options = args
-        .limits
-        .add_to(args.resources.options())
-        .verify(args.verify);
+    let options = args.reading.options().verify(args.verify);
     let event_lines = EventLines::default();
     named_files::each(
         &args.files,
         Directories::Refused,
-        args.talk,
+        args.reading.talk,
         Activity::Reading,
         |name| {
-            let options = event_lines.add_to(&options, name, args.talk, None);
+            let options = event_lines.add_to(&options, name, args.reading.talk, None);
             let file = input::open_seekable(name)?;
             let mut output = Output::stdout(Some(&file.metadata()?))?;
             let mut archive = Archive::open(file, &options)?;
@@ -42,7 +39,7 @@ pub(crate) fn run(args: &ExtractArgs) -> Exit {
                 .iter()
                 .map(|span| span.within(raw_size, "bytes", args.clamp.beyond()))
                 .collect::<bwz::Result<_>>()?;
-            args.limits.check(&ranges)?;
+            args.reading.limits.check(&ranges)?;
             let mut cost = ReadCost::default();
             for range in ranges {
                 if range.end.saturating_sub(range.start) > SHORT {
@@ -53,7 +50,7 @@ pub(crate) fn run(args: &ExtractArgs) -> Exit {
             }
             output.finish(None, false)?;
             cost += archive.search_cost();
-            args.talk.report(name, read_cost(cost));
+            args.reading.talk.report(name, read_cost(cost));
             Ok(())
         },
     )

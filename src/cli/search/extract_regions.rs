@@ -92,7 +92,7 @@ impl<W: Write> RegionWriter<'_, W> {
     fn go_on(&self, added: Result<()>) -> Result<()> {
         match added {
             Err(Error::Usage(what)) if self.args.go_on => {
-                self.args.talk.warn(self.file, what);
+                self.args.reading.talk.warn(self.file, what);
                 Ok(())
             }
             added => added,
@@ -126,7 +126,12 @@ impl<W: Write> RegionWriter<'_, W> {
         let bases = end.saturating_sub(region.range.start);
         self.warn(&region, length);
         self.total += bases;
-        let allowed = self.args.limits.limit_output.unwrap_or(u64::MAX);
+        let allowed = self
+            .args
+            .reading
+            .limits
+            .limit_output
+            .unwrap_or(u64::MAX);
         if self.total > allowed {
             let what = "the request".into();
             return Err(Error::OutputLimit {
@@ -154,7 +159,7 @@ impl<W: Write> RegionWriter<'_, W> {
     /// Warns of a region that was given with start 0, that is empty, or that reaches beyond the end
     /// of its record.
     fn warn(&self, region: &Region, length: u64) {
-        let talk = self.args.talk;
+        let talk = self.args.reading.talk;
         let file = self.file;
         let title = String::from_utf8_lossy(&region.title);
         let range = &region.range;

@@ -2,7 +2,7 @@
 
 use crate::cli::arguments::search_args::SearchArgs;
 use crate::cli::files::input_name::Name;
-use crate::cli::files::side_by_side::in_turn;
+use crate::cli::files::side_by_side::{Workers, in_turn};
 use crate::cli::report::screen::Screen;
 use crate::cli::search::match_lines::{
     BETWEEN_OBJECTS, Hits, LineForm, LineSettings, MatchLines, Shown,
@@ -155,7 +155,8 @@ impl Printer {
             }
             Ok(())
         };
-        in_turn(first.len(), first.into_iter().chain(stretches), show, write)
+        let workers = Workers::on_patterns(first.len());
+        in_turn(workers, first.into_iter().chain(stretches), show, write)
     }
 
     /// Ends the list of JSON objects.

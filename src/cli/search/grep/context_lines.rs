@@ -21,7 +21,7 @@ pub(crate) struct ContextSize {
 impl ContextSize {
     /// Returns true if context was asked for. Places where lines are left out are then marked, even
     /// if no line of context is printed.
-    fn is_asked_for(self) -> bool {
+    pub(crate) fn is_asked_for(self) -> bool {
         self.before.is_some() || self.after.is_some()
     }
 }

@@ -7,12 +7,11 @@
 use crate::cli::arguments::grep_args::BinaryFiles;
 use crate::cli::files::input_name::Name;
 use crate::cli::search::grep::context_lines::{Bounds, ContextLines, ContextSize, LineTaker};
-use crate::cli::search::grep::grep_output::GrepOutput;
 use crate::cli::search::grep::json_messages::{JsonPrinter, JsonStats};
 use crate::cli::search::grep::line_printer::{LineForm, LinePrinter};
 use crate::cli::search::grep::line_scan::{Found, LineScanner};
 use crate::cli::search::grep::text_part::{TextPart, window_of};
-use std::io;
+use std::io::{self, Write};
 
 /// The kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +41,8 @@ impl Show {
 #[derive(Clone, Debug)]
 pub(crate) struct ReportPlan {
     pub show: Show,
+    /// Several files may be searched.
+    pub has_several: bool,
     pub form: LineForm,
     pub context: ContextSize,
     /// Maximum number of selected lines of a file.
@@ -54,7 +55,7 @@ pub(crate) struct FileReport<'r> {
     plan: &'r ReportPlan,
     scanner: &'r LineScanner,
     name: Vec<u8>,
-    out: &'r mut GrepOutput,
+    out: &'r mut dyn Write,
     context: ContextLines,
     selected: u64,
     matches: u64,
@@ -77,16 +78,21 @@ pub(crate) struct FileOutcome {
     pub found: bool,
     /// A message is to be given that a binary file matches.
     pub binary_matches: bool,
+    /// Lines were printed, of this file or of those before it.
+    pub has_printed: bool,
     pub stats: JsonStats,
 }
 
 impl<'r> FileReport<'r> {
+    /// Starts the report on a file. `follows_others` tells that lines of other files were printed
+    /// before.
     pub(crate) fn new(
         plan: &'r ReportPlan,
         scanner: &'r LineScanner,
         name: &Name,
         label: Option<&[u8]>,
-        out: &'r mut GrepOutput,
+        out: &'r mut dyn Write,
+        follows_others: bool,
     ) -> Self {
         let name = match (name, label) {
             (Name::Stdin, Some(label)) => label,
@@ -94,7 +100,7 @@ impl<'r> FileReport<'r> {
             (name, _) => name.bytes(),
         };
         FileReport {
-            context: ContextLines::new(plan.context, plan.form.terminator, out.has_lines),
+            context: ContextLines::new(plan.context, plan.form.terminator, follows_others),
             plan,
             scanner,
             name: name.to_vec(),
@@ -243,7 +249,6 @@ impl<'r> FileReport<'r> {
     /// Completes the report.
     pub(crate) fn finish(mut self) -> io::Result<FileOutcome> {
         let found = self.selected > 0;
-        self.out.has_lines = self.context.has_printed();
         let mut printer = LinePrinter {
             form: &self.plan.form,
             name: &self.name,
@@ -263,6 +268,7 @@ impl<'r> FileReport<'r> {
         Ok(FileOutcome {
             found,
             binary_matches: self.binary_matches,
+            has_printed: self.context.has_printed(),
             stats: self.stats,
         })
     }
@@ -282,6 +288,25 @@ impl<'r> FileReport<'r> {
         }
         .end(self.zero)
     }
+}
+
+/// Marks that lines are left out between two files, if the plan marks such places.
+pub(crate) fn print_gap(
+    plan: &ReportPlan,
+    scanner: &LineScanner,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if plan.show != Show::Lines || !plan.context.is_asked_for() {
+        return Ok(());
+    }
+    LinePrinter {
+        form: &plan.form,
+        name: &[],
+        number_width: 0,
+        scanner,
+        out,
+    }
+    .gap()
 }
 
 /// Number of matches in the first `lines` lines.

@@ -7,28 +7,26 @@
 //! | 3 | `SourceSearch::all` (`source_search`) | asks the index, or reads the text |
 //! | 4 | `TextSearch` (`text_search`) | cuts a text into parts, scans and reports them |
 
-use crate::cli::arguments::grep_args::{BinaryFiles, GrepArgs, ShowArgs, When};
+use crate::cli::arguments::grep_args::GrepArgs;
 use crate::cli::arguments::shared_args::Talk;
 use crate::cli::files::input::{OpenInput, is_same};
 use crate::cli::files::input_name::Name;
 use crate::cli::files::member_names;
+use crate::cli::files::side_by_side::{Workers, in_turn};
 use crate::cli::report::console::{self, Activity};
 use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
-use crate::cli::report::screen::has_colors;
-use crate::cli::search::grep::context_lines::ContextSize;
-use crate::cli::search::grep::file_report::{FileOutcome, FileReport, ReportPlan, Show};
-use crate::cli::search::grep::grep_colors::GrepColors;
+use crate::cli::search::grep::file_report::{self, FileOutcome, FileReport, ReportPlan, Show};
 use crate::cli::search::grep::grep_output::GrepOutput;
-use crate::cli::search::grep::grep_patterns::{self, GrepPatterns};
+use crate::cli::search::grep::grep_patterns;
+use crate::cli::search::grep::grep_plan;
 use crate::cli::search::grep::indexed_search::IndexedSearch;
 use crate::cli::search::grep::json_messages::{self, JsonStats};
-use crate::cli::search::grep::line_printer::LineForm;
-use crate::cli::search::grep::line_scan::{LineScanner, Wanted};
+use crate::cli::search::grep::line_scan::LineScanner;
 use crate::cli::search::grep::member_search::{self, SearchedMembers};
-use crate::cli::search::grep::required_literals::{self, Reading};
 use crate::cli::search::grep::scan_queue::ScanQueue;
-use crate::cli::search::grep::searched_files;
+use crate::cli::search::grep::searched_files::{self, SearchedFile};
+use crate::cli::search::grep::small_search::{SmallFound, SmallSearch};
 use crate::cli::search::grep::source_search::SourceSearch;
 use crate::cli::search::grep::text_search::TextSearch;
 use bwz::{Error, Options, Result};
@@ -55,12 +53,12 @@ fn search_all(args: &GrepArgs) -> Result<Result<bool, Exit>> {
     }
     let matcher = grep_patterns::matcher(&patterns, &args.pattern)?;
     let out = GrepOutput::open()?;
-    let plan = plan(args, &patterns.files, out.is_terminal());
+    let plan = grep_plan::plan(args, &patterns.files, out.is_terminal());
     if plan.max_count == 0 && plan.show != Show::NamesWithout {
         return Ok(Ok(false));
     }
-    let wanted = wanted(args, &plan);
-    let indexed = indexed_search(args, &patterns, &plan, wanted);
+    let wanted = grep_plan::wanted(args, &plan);
+    let indexed = grep_plan::indexed_search(args, &patterns, &plan, wanted);
     let scanner = LineScanner { matcher, wanted };
     let members: Result<Vec<GlobMatcher>> = args
         .input
@@ -69,150 +67,41 @@ fn search_all(args: &GrepArgs) -> Result<Result<bool, Exit>> {
         .map(|glob| member_names::pattern(glob))
         .collect();
     let options = args.resources.options().verify(args.input.verify);
+    let small = SmallSearch::new(
+        args,
+        &plan,
+        &scanner,
+        indexed.as_ref(),
+        &options,
+        out.metadata(),
+    );
     let mut grep = Grep {
         args,
         talk: args.talk(),
         event_lines: EventLines::default(),
         queue: ScanQueue::new(scanner.clone(), args.resources.thread_count()),
-        scanner,
+        scanner: &scanner,
         members: members?,
-        plan,
-        indexed,
+        plan: &plan,
+        indexed: indexed.as_ref(),
         options,
         out,
         found: false,
         stats: JsonStats::default(),
         worst: Exit::Fine,
     };
-    searched_files::each(&patterns.files, args, |name, given| {
-        if let Err(e) = given.and_then(|()| grep.file(&name)) {
-            grep.fail(&name, &e);
-        }
-        let has_answer = grep.found && grep.plan.show == Show::Nothing;
-        !has_answer && !grep.out.has_failed()
-    })?;
-    if grep.plan.show == Show::Json {
+    grep.all(&patterns.files, &small)?;
+    if plan.show == Show::Json {
         json_messages::summary(&grep.stats, started.elapsed(), &mut grep.out)?;
     }
     if !grep.out.has_failed() {
         grep.out.flush()?;
     }
-    let has_answer = grep.found && grep.plan.show == Show::Nothing;
+    let has_answer = grep.has_answer();
     Ok(match grep.worst {
         Exit::Fine => Ok(grep.found),
         _ if has_answer => Ok(true),
         worst => Err(worst),
-    })
-}
-
-/// The output that the arguments ask for.
-fn plan(args: &GrepArgs, files: &[PathBuf], is_terminal: bool) -> ReportPlan {
-    let show = &args.show;
-    let several = args.is_recursive() || files.len() > 1;
-    let color = match show.color {
-        When::Always => true,
-        When::Never => false,
-        When::Auto => has_colors(is_terminal),
-    };
-    let what = shown(show);
-    ReportPlan {
-        show: what,
-        form: LineForm {
-            with_filename: show.with_filename || several && !show.no_filename,
-            line_number: show.line_number || what == Show::Json && !show.no_line_number,
-            byte_offset: show.byte_offset,
-            only_matching: show.only_matching,
-            null: show.null,
-            colors: color.then(GrepColors::of_environment),
-            initial_tab: show.initial_tab,
-            line_buffered: show.line_buffered || is_terminal,
-            inverted: args.pattern.invert_match,
-            terminator: if args.pattern.null_data { 0 } else { b'\n' },
-        },
-        context: ContextSize {
-            before: args.context.before(),
-            after: args.context.after(),
-        },
-        max_count: show.max_count.unwrap_or(u64::MAX),
-        binary_files: args.input.binary_files(),
-    }
-}
-
-fn shown(args: &ShowArgs) -> Show {
-    match args {
-        ShowArgs { quiet: true, .. } => Show::Nothing,
-        ShowArgs {
-            files_with_matches: true,
-            ..
-        } => Show::NamesWith,
-        ShowArgs {
-            files_without_match: true,
-            ..
-        } => Show::NamesWithout,
-        ShowArgs {
-            count_matches: true,
-            ..
-        } => Show::CountMatches,
-        ShowArgs { count: true, .. } => Show::Count,
-        ShowArgs { json: true, .. } => Show::Json,
-        _ => Show::Lines,
-    }
-}
-
-/// The results of a scan that the output needs.
-fn wanted(args: &GrepArgs, plan: &ReportPlan) -> Wanted {
-    let form = &plan.form;
-    let counts_matches = plan.show == Show::CountMatches;
-    let is_limited = plan.max_count < u64::MAX;
-    let marks_matches = match plan.show {
-        Show::Lines => form.only_matching || form.colors.is_some(),
-        Show::Json => true,
-        _ => counts_matches && is_limited,
-    };
-    Wanted {
-        terminator: form.terminator,
-        invert: args.pattern.invert_match,
-        lines: plan.show.has_lines() || counts_matches && is_limited,
-        numbers: plan.show.has_lines() && form.line_number,
-        matches: marks_matches,
-        match_count: counts_matches,
-        limit: if plan.show.ends_at_first() {
-            1
-        } else {
-            plan.max_count
-        },
-        binary: !args.pattern.null_data && plan.binary_files != BinaryFiles::Text,
-    }
-}
-
-/// The question to the indexes of files.
-fn indexed_search(
-    args: &GrepArgs,
-    patterns: &GrepPatterns,
-    plan: &ReportPlan,
-    wanted: Wanted,
-) -> Option<IndexedSearch> {
-    if args.input.no_index || args.input.verify || wanted.invert {
-        return None;
-    }
-    let pattern = &args.pattern;
-    let mut literals = required_literals::of(
-        &patterns.all,
-        Reading {
-            // Either case is looked for, if that is not decided.
-            ignore_case: pattern.ignore_case || pattern.smart_case,
-            unicode: !pattern.no_unicode,
-            crlf: pattern.crlf,
-            fixed: patterns.fixed,
-        },
-    );
-    literals.are_matches &= !pattern.word && !pattern.line && !pattern.smart_case;
-    let lines = |size: Option<u64>| size.unwrap_or(0);
-    Some(IndexedSearch {
-        literals,
-        show: plan.show,
-        wanted,
-        context: [lines(plan.context.before), lines(plan.context.after)],
     })
 }
 
@@ -222,12 +111,12 @@ struct Grep<'a> {
     talk: Talk,
     event_lines: EventLines,
     queue: ScanQueue,
-    scanner: LineScanner,
+    scanner: &'a LineScanner,
     /// Names of the files in tar archives that are searched, if not all are.
     members: Vec<GlobMatcher>,
-    plan: ReportPlan,
+    plan: &'a ReportPlan,
     /// The question to an index. `None` if no index is to be asked.
-    indexed: Option<IndexedSearch>,
+    indexed: Option<&'a IndexedSearch>,
     options: Options,
     out: GrepOutput,
     /// True if a line was selected in any file.
@@ -237,7 +126,64 @@ struct Grep<'a> {
     worst: Exit,
 }
 
+/// Bytes of the stack of a thread that searches files. Each may search a large one in its turn.
+const STACK: usize = 2 << 20;
+
 impl Grep<'_> {
+    /// Searches the files that are given, small ones side by side.
+    fn all(&mut self, files: &[PathBuf], small: &SmallSearch) -> Result<()> {
+        let workers = Workers {
+            count: small.threads,
+            name: "bwz-files",
+            stack: STACK,
+        };
+        let files = searched_files::all(files, self.args)?;
+        let search = |file: SearchedFile| {
+            let found = match &file.refused {
+                None => small.search(&file.name),
+                Some(_) => None,
+            };
+            (file, found)
+        };
+        let take = |found: (SearchedFile, Option<SmallFound>)| {
+            self.one(found.0, found.1);
+            match self.has_answer() || self.out.has_failed() {
+                true => Err(()),
+                false => Ok(()),
+            }
+        };
+        // It ends early once there is an answer, or if nobody reads the output.
+        let _ = in_turn(workers, files, search, take);
+        Ok(())
+    }
+
+    /// Searches a file in its turn, unless its results are there, and prints what is found.
+    fn one(&mut self, file: SearchedFile, found: Option<SmallFound>) {
+        let done = match (file.refused, found) {
+            (Some(e), _) => Err(e),
+            (None, Some(found)) => self.take(&file.name, found),
+            (None, None) => self.file(&file.name),
+        };
+        if let Err(e) = done {
+            self.fail(&file.name, &e);
+        }
+    }
+
+    /// Returns true if the exit code is known, and nothing is printed.
+    fn has_answer(&self) -> bool {
+        self.found && self.plan.show == Show::Nothing
+    }
+
+    /// Prints what was found in a small file.
+    fn take(&mut self, name: &Name, found: SmallFound) -> Result<()> {
+        if found.outcome.has_printed && self.out.has_lines {
+            file_report::print_gap(self.plan, self.scanner, &mut self.out)?;
+        }
+        self.out.write_all(&found.printed)?;
+        self.note(name, found.outcome);
+        Ok(())
+    }
+
     /// Searches a file, or the files in it if it is a tar archive.
     fn file(&mut self, name: &Name) -> Result<()> {
         let options = self
@@ -269,7 +215,7 @@ impl Grep<'_> {
         mut members: SearchedMembers,
         options: &Options,
     ) -> Result<()> {
-        if let Some(indexed) = &self.indexed {
+        if let Some(indexed) = self.indexed {
             members.ask(indexed)?;
         }
         let mut plan = self.plan.clone();
@@ -277,7 +223,15 @@ impl Grep<'_> {
         members.each(|member, text| {
             let started = Instant::now();
             let name = member_search::name_in(archive, member);
-            let mut report = FileReport::new(&plan, &self.scanner, &name, None, &mut self.out);
+            let follows_others = self.out.has_lines;
+            let mut report = FileReport::new(
+                &plan,
+                self.scanner,
+                &name,
+                None,
+                &mut self.out,
+                follows_others,
+            );
             if report.has_columns() {
                 report.set_columns(Some(member.size));
             }
@@ -292,8 +246,7 @@ impl Grep<'_> {
             let mut outcome = report.finish()?;
             outcome.stats.elapsed = started.elapsed();
             self.note(&name, outcome);
-            let has_answer = self.found && self.plan.show == Show::Nothing;
-            Ok(!has_answer && !self.out.has_failed())
+            Ok(!self.has_answer() && !self.out.has_failed())
         })
     }
 
@@ -312,19 +265,27 @@ impl Grep<'_> {
         {
             return Err(Error::Usage("is also the output".into()));
         }
+        let follows_others = self.out.has_lines;
         let label = self
             .args
             .show
             .label
             .as_ref()
             .map(|label| label.as_bytes());
-        let mut report = FileReport::new(&self.plan, &self.scanner, name, label, &mut self.out);
+        let mut report = FileReport::new(
+            self.plan,
+            self.scanner,
+            name,
+            label,
+            &mut self.out,
+            follows_others,
+        );
         let search = SourceSearch {
             queue: &mut self.queue,
             report: &mut report,
             options: options.clone(),
             threads: self.args.resources.thread_count(),
-            indexed: self.indexed.as_ref(),
+            indexed: self.indexed,
             name,
             talk: self.talk,
             longest_line: self.args.resources.longest_line(),
@@ -338,6 +299,7 @@ impl Grep<'_> {
     /// Notes the outcome of a text, and prints messages about it.
     fn note(&mut self, name: &Name, outcome: FileOutcome) {
         self.found |= outcome.found;
+        self.out.has_lines |= outcome.has_printed;
         self.stats += outcome.stats;
         if outcome.binary_matches && self.plan.show == Show::Lines {
             let _ = self.out.flush();

@@ -1,13 +1,12 @@
 //! The search of a .bwz file by its index. The index counts the literals that the expression
 //! requires, and names the regions in which lines may match; these alone are restored and scanned.
 //!
-//! Some answers need no line at all. If each occurrence of the literals is a match, their count
-//! tells whether a file has a match. It is the number of matches too, if no two occurrences can
-//! overlap.
+//! Some answers need no line at all (`counted_answers`).
 
+use crate::cli::search::grep::counted_answers::{CountedAnswer, Numbers};
 use crate::cli::search::grep::file_report::Show;
 use crate::cli::search::grep::line_scan::Wanted;
-use crate::cli::search::grep::required_literals::{LiteralSet, RequiredLiterals};
+use crate::cli::search::grep::required_literals::RequiredLiterals;
 use crate::cli::search::grep::text_search::TextSearch;
 use bwz::{Archive, LinePiece, LineRegion, LineRequest, Options, Result};
 use std::collections::VecDeque;
@@ -27,8 +26,8 @@ pub(crate) struct IndexedSearch {
 pub(crate) enum IndexedAnswer {
     /// The text is to be scanned.
     Scan,
-    /// The numbers of selected lines and of matches, as far as they matter.
-    Numbers { selected: u64, matches: u64 },
+    /// Counts alone are the answer.
+    Numbers(Numbers),
     /// The regions that are to be scanned.
     Regions(Vec<LineRegion>),
 }
@@ -60,11 +59,13 @@ impl IndexedSearch {
 
     /// Asks the index.
     pub(crate) fn ask(&self, archive: &mut Archive<File>) -> Result<IndexedAnswer> {
-        if self.wanted.binary && archive.count(&[[0_u8]])? != [0] {
-            return Ok(IndexedAnswer::Scan);
+        let may_be_binary = self.wanted.binary;
+        if let Some(counted) = CountedAnswer::of(&self.literals, self.show, self.wanted.limit) {
+            let numbers = counted.ask(archive, may_be_binary)?;
+            return Ok(numbers.map_or(IndexedAnswer::Scan, IndexedAnswer::Numbers));
         }
-        if let Some(numbers) = self.numbers(archive)? {
-            return Ok(numbers);
+        if may_be_binary && archive.count(&[[0_u8]])? != [0] {
+            return Ok(IndexedAnswer::Scan);
         }
         let mut request = LineRequest::new(self.literals.sets.clone());
         request.terminator = self.wanted.terminator;
@@ -77,33 +78,6 @@ impl IndexedSearch {
             None => IndexedAnswer::Scan,
         })
     }
-
-    /// The answer, if counts alone give it.
-    fn numbers(&self, archive: &mut Archive<File>) -> Result<Option<IndexedAnswer>> {
-        let [set] = &self.literals.sets[..] else {
-            return Ok(None);
-        };
-        let counts_matches =
-            self.show == Show::CountMatches && self.wanted.limit == u64::MAX && cannot_overlap(set);
-        if !self.literals.are_matches || !(self.show.ends_at_first() || counts_matches) {
-            return Ok(None);
-        }
-        let matches = archive.count(set)?.into_iter().sum();
-        Ok(Some(IndexedAnswer::Numbers {
-            selected: u64::from(matches > 0),
-            matches,
-        }))
-    }
-}
-
-/// Returns true if no two occurrences of literals of a set can overlap.
-fn cannot_overlap(set: &LiteralSet) -> bool {
-    let overlap = |a: &[u8], b: &[u8]| {
-        let ends = (1..a.len().min(b.len())).any(|size| a.ends_with(&b[..size]));
-        ends || a != b && memchr::memmem::find(a, b).is_some()
-    };
-    set.iter()
-        .all(|a| set.iter().all(|b| !overlap(a, b)))
 }
 
 /// A step of the search of regions.

@@ -83,7 +83,7 @@ impl LineScanner {
         let bytes = &part.bytes[..];
         match self.wanted.invert {
             true if !self.wanted.lines => {
-                found.count = self.terminated(bytes) - self.matching(bytes).count() as u64;
+                found.count = self.terminated(bytes) - self.count(bytes);
                 found.count = found.count.min(self.wanted.limit);
             }
             true => self.take_between(bytes, &mut found),
@@ -93,6 +93,11 @@ impl LineScanner {
             found.line_feeds = self.feeds(bytes);
         }
         found
+    }
+
+    /// Number of lines that match.
+    pub(crate) fn count(&self, bytes: &[u8]) -> u64 {
+        self.matching(bytes).count() as u64
     }
 
     fn take_matching(&self, bytes: &[u8], found: &mut Found) {

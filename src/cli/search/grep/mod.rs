@@ -26,13 +26,16 @@
 //! | file | job |
 //! |---|---|
 //! | `grep_command` | the command: goes through the files, and opens them |
+//! | `grep_plan` | the meaning of the arguments: what is printed, scanned for, and asked |
 //! | `grep_patterns` | the patterns of the arguments, and their matcher |
 //! | `searched_files` | the files of the arguments, and those in directories |
+//! | `small_search` | small files, searched side by side |
 //! | `text_part` | parts of a text, and the cutter that makes them of a stream |
 //! | `line_scan` | the selected lines of a part |
 //! | `scan_queue` | parts scanned side by side |
 //! | `required_literals` | literals that every match contains |
 //! | `indexed_search` | the search of a file by its index |
+//! | `counted_answers` | answers that counts of literals give |
 //! | `member_search` | the files in a tar archive |
 //! | `text_search` | a text from front to end: cut, scanned, reported |
 //! | `source_search` | a file or a pipe: asked by its index, or scanned |
@@ -45,11 +48,13 @@
 //! | `grep_output` | standard output |
 
 mod context_lines;
+mod counted_answers;
 mod file_report;
 mod grep_colors;
 pub(crate) mod grep_command;
 mod grep_output;
 mod grep_patterns;
+mod grep_plan;
 mod indexed_search;
 mod json_messages;
 pub(crate) mod line_counter;
@@ -59,6 +64,7 @@ mod member_search;
 mod required_literals;
 mod scan_queue;
 mod searched_files;
+mod small_search;
 mod source_search;
 mod text_part;
 mod text_search;

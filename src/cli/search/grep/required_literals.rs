@@ -11,7 +11,7 @@
 //! whole literals instead of trigrams, since the index counts strings of any length.
 
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Class, Hir, HirKind};
+use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 /// A set of literals, one of which is in each match.
 pub(crate) type LiteralSet = Vec<Vec<u8>>;
@@ -19,10 +19,44 @@ pub(crate) type LiteralSet = Vec<Vec<u8>>;
 /// The literals of some expressions.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct RequiredLiterals {
-    /// Sets, each of which alone is required. Empty if nothing is.
+    /// Sets, each of which alone is required. Empty if nothing is. No set has a literal twice.
     pub sets: Vec<LiteralSet>,
-    /// True if there is one set, and each occurrence of its literals is a match.
-    pub are_matches: bool,
+    /// Set if there is one set, and each occurrence of its literals at these ends of a line is a
+    /// match. There are no other matches then.
+    pub matching: Option<LineEnds>,
+}
+
+/// The ends of a line that a match must touch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LineEnds {
+    pub start: bool,
+    pub end: bool,
+}
+
+impl LineEnds {
+    /// A match may be anywhere in a line.
+    const NEITHER: LineEnds = LineEnds {
+        start: false,
+        end: false,
+    };
+    pub(crate) const START: LineEnds = LineEnds {
+        start: true,
+        end: false,
+    };
+    pub(crate) const END: LineEnds = LineEnds {
+        start: false,
+        end: true,
+    };
+    /// A match is a whole line.
+    pub(crate) const BOTH: LineEnds = LineEnds {
+        start: true,
+        end: true,
+    };
+
+    /// Returns true if a match must touch an end of its line.
+    pub(crate) fn any(self) -> bool {
+        self.start || self.end
+    }
 }
 
 /// The rules by which expressions are read.
@@ -31,6 +65,8 @@ pub(crate) struct Reading {
     pub ignore_case: bool,
     pub unicode: bool,
     pub crlf: bool,
+    /// The byte that ends lines.
+    pub terminator: u8,
     /// Patterns are strings.
     pub fixed: bool,
 }
@@ -56,11 +92,19 @@ pub(crate) fn of(patterns: &[String], reading: Reading) -> RequiredLiterals {
         return RequiredLiterals::default();
     };
     let any = either(all);
-    let are_matches = any.is_plain;
+    let plain = any.plain;
     let mut sets = any.into_sets();
     keep_best(&mut sets);
+    // Products of sets may have a literal twice, as `(a|ab)(bc|c)` has.
+    for set in &mut sets {
+        set.sort_unstable();
+        set.dedup();
+    }
+    // A match is within a line, but a class such as `[\nx]` has strings that are not.
+    let ends_line = |byte: &u8| *byte == reading.terminator || *byte == b'\r' && reading.crlf;
+    let cross_lines = sets.iter().flatten().flatten().any(ends_line);
     RequiredLiterals {
-        are_matches: are_matches && sets.len() == 1,
+        matching: plain.filter(|_| sets.len() == 1 && !cross_lines),
         sets,
     }
 }
@@ -88,8 +132,8 @@ struct Strings {
     exact: Option<LiteralSet>,
     /// Sets of which each match contains a member, beside those of `exact`.
     required: Vec<LiteralSet>,
-    /// True if the part matches each string of `exact`, wherever it is.
-    is_plain: bool,
+    /// Set if the part matches each string of `exact`, wherever it is at these ends of a line.
+    plain: Option<LineEnds>,
 }
 
 impl Strings {
@@ -97,16 +141,25 @@ impl Strings {
         Strings {
             exact: Some(set),
             required: Vec::new(),
-            is_plain: true,
+            plain: Some(LineEnds::NEITHER),
         }
     }
 
-    /// The empty string at some places.
-    fn empty() -> Self {
+    /// The empty string at places of one kind.
+    fn at(look: Look) -> Self {
+        let [start, end] = [Look::StartLF, Look::EndLF].map(|end| look == end);
+        let ends = LineEnds { start, end };
         Strings {
-            is_plain: false,
+            plain: Some(ends).filter(|ends| ends.any()),
             ..Strings::exact(vec![Vec::new()])
         }
+    }
+
+    /// Returns true if the part matches the empty string alone.
+    fn is_empty(&self) -> bool {
+        self.exact
+            .as_ref()
+            .is_some_and(|set| set.iter().all(Vec::is_empty))
     }
 
     /// The sets of which each match contains a member.
@@ -136,7 +189,7 @@ fn keep_best(sets: &mut Vec<LiteralSet>) {
 fn strings(hir: &Hir) -> Strings {
     match hir.kind() {
         HirKind::Empty => Strings::exact(vec![Vec::new()]),
-        HirKind::Look(_) => Strings::empty(),
+        HirKind::Look(look) => Strings::at(*look),
         HirKind::Literal(literal) => Strings::exact(vec![literal.0.to_vec()]),
         HirKind::Class(class) => class_strings(class).map_or_else(Strings::default, Strings::exact),
         HirKind::Capture(capture) => strings(&capture.sub),
@@ -201,10 +254,10 @@ fn class_strings(class: &Class) -> Option<LiteralSet> {
 fn joined(parts: impl Iterator<Item = Strings>) -> Strings {
     let mut all = Strings::default();
     let mut run = vec![Vec::new()];
-    let mut is_plain = true;
+    let mut plain = PlainParts::default();
     let mut is_whole = true;
     for part in parts {
-        is_plain &= part.is_plain;
+        plain.add(&part);
         let next = part
             .exact
             .as_ref()
@@ -229,11 +282,44 @@ fn joined(parts: impl Iterator<Item = Strings>) -> Strings {
     }
     if is_whole {
         all.exact = Some(run);
-        all.is_plain = is_plain;
+        all.plain = plain.ends;
     } else {
         all.required.extend(Some(run).filter(is_useful));
     }
     all
+}
+
+/// The plain parts that follow each other so far.
+struct PlainParts {
+    /// The ends of a line that they touch together. `None` if they are not plain together.
+    ends: Option<LineEnds>,
+    is_empty: bool,
+}
+
+impl Default for PlainParts {
+    fn default() -> Self {
+        PlainParts {
+            ends: Some(LineEnds::NEITHER),
+            is_empty: true,
+        }
+    }
+}
+
+impl PlainParts {
+    fn add(&mut self, part: &Strings) {
+        // Nothing can precede a part at the start of a line, or follow one at its end.
+        let fits = |before: &LineEnds, next: &LineEnds| {
+            (self.is_empty || !next.start) && (part.is_empty() || !before.end)
+        };
+        self.ends = match (self.ends, part.plain) {
+            (Some(before), Some(next)) if fits(&before, &next) => Some(LineEnds {
+                start: before.start || next.start,
+                end: before.end || next.end,
+            }),
+            _ => None,
+        };
+        self.is_empty &= part.is_empty();
+    }
 }
 
 /// All strings of one set followed by one of the other, if there are few.
@@ -254,9 +340,9 @@ fn either(mut parts: Vec<Strings>) -> Strings {
         return parts.remove(0);
     }
     let mut exact = Some(Vec::new());
-    let mut is_plain = true;
+    let plain = parts.first().and_then(|part| part.plain);
+    let are_alike = parts.iter().all(|part| part.plain == plain);
     for part in &parts {
-        is_plain &= part.is_plain;
         exact = match (exact, &part.exact) {
             (Some(all), Some(set)) if all.len() + set.len() <= SET => {
                 Some([all, set.clone()].concat())
@@ -270,7 +356,7 @@ fn either(mut parts: Vec<Strings>) -> Strings {
         return Strings {
             exact: Some(set),
             required: Vec::new(),
-            is_plain,
+            plain: plain.filter(|_| are_alike),
         };
     }
     let best = parts.into_iter().map(|part| {
@@ -286,7 +372,7 @@ fn either(mut parts: Vec<Strings>) -> Strings {
     Strings {
         exact: None,
         required: if fits { vec![union] } else { Vec::new() },
-        is_plain: false,
+        plain: None,
     }
 }
 
@@ -298,6 +384,7 @@ mod tests {
         ignore_case: false,
         unicode: true,
         crlf: false,
+        terminator: b'\n',
         fixed: false,
     };
 
@@ -326,7 +413,8 @@ mod tests {
             ("(ab|c)d", &[&["abd", "cd"]]),
             ("(foo){2,}x", &[&["foofoo"], &["x"]]),
             ("^foo$", &[&["foo"]]),
-            ("fo?o", &[&["foo", "fo"]]),
+            ("fo?o", &[&["fo", "foo"]]),
+            ("(a|ab)(bc|c)", &[&["abbc", "abc", "ac"]]),
             ("a[bc]d", &[&["abd", "acd"]]),
             (r"\d+ error", &[&[" error"]]),
             (r"(\d+|foo) bar", &[&[" bar"]]),
@@ -353,18 +441,55 @@ mod tests {
     fn either_case_is_a_few_literals() {
         let error = sets("err", true);
         assert_eq!((error.sets.len(), error.sets[0].len()), (1, 8));
-        assert!(error.are_matches);
+        assert_eq!(error.matching, Some(LineEnds::NEITHER));
         // A long word is cut, and each piece is required.
         let long = sets("connection refused", true);
         assert!(long.sets.len() > 1 && long.sets.iter().all(|set| set.len() <= SET));
-        assert!(!long.are_matches);
+        assert_eq!(long.matching, None);
     }
 
     #[test]
-    fn only_strings_are_matches_wherever_they_are() {
-        assert!(sets("foo|bar", false).are_matches);
-        for pattern in ["^foo", r"\bfoo", "foo.*bar", "foo+", "fo{1,2}", "foo.?"] {
-            assert!(!sets(pattern, false).are_matches, "{pattern}");
+    fn strings_are_matches_wherever_they_are_or_at_ends_of_lines() {
+        let start = LineEnds::START;
+        let end = LineEnds::END;
+        for (pattern, wanted) in [
+            ("foo|bar", Some(LineEnds::NEITHER)),
+            ("^foo", Some(start)),
+            ("foo$", Some(end)),
+            ("^foo$", Some(LineEnds::BOTH)),
+            ("^(foo|ba[rz])$", Some(LineEnds::BOTH)),
+            ("(^foo)|(^ba[rz])", Some(start)),
+            ("(^)foo", Some(start)),
+            ("(foo|bar)$", Some(end)),
+            ("^foo|bar", None),
+            ("^foo|bar$", None),
+            ("^foo|^bar$", None),
+            ("foo^", None),
+            ("$foo", None),
+            ("(|x)^foo", None),
+            ("foo$(|x)", None),
+            ("(^foo){2}", None),
+            ("(^)*foo", None),
+            ("(?-m)^foo", None),
+            ("(?R)^foo", None),
+            (r"\Afoo", None),
+            (r"foo\z", None),
+            (r"\bfoo", None),
+            ("^foo.*bar", None),
+            ("foo+", None),
+            ("fo{1,2}", None),
+            ("foo.?", None),
+            (r"[\nx]foo", None),
+        ] {
+            assert_eq!(sets(pattern, false).matching, wanted, "{pattern}");
         }
+    }
+
+    #[test]
+    fn all_patterns_touch_the_same_ends_of_lines() {
+        let matching = |patterns: [&str; 2]| of(&patterns.map(String::from), READING).matching;
+        assert!(matching(["^foo", "^bar"]).is_some_and(|ends| ends.start));
+        assert_eq!(matching(["^foo", "bar"]), None);
+        assert_eq!(matching(["foo", "bar"]), Some(LineEnds::NEITHER));
     }
 }

@@ -30,13 +30,25 @@ pub(crate) struct SourceSearch<'s, 'r> {
 }
 
 impl SourceSearch<'_, '_> {
+    /// Searches a .bwz file by its index. Returns false if the text is to be scanned.
+    pub(crate) fn ask_index(&mut self) -> Result<bool> {
+        let (Some(indexed), Name::File(path)) = (self.indexed, self.name) else {
+            return Ok(false);
+        };
+        match indexed.open(File::open(path)?, &self.options) {
+            Some(archive) => self.by_index(indexed, archive),
+            None => Ok(false),
+        }
+    }
+
     /// Searches by an index. Returns false if the text is to be scanned.
     fn by_index(&mut self, indexed: &IndexedSearch, mut archive: Archive<File>) -> Result<bool> {
         let started = Instant::now();
         let is_answered = match indexed.ask(&mut archive)? {
             IndexedAnswer::Scan => false,
-            IndexedAnswer::Numbers { selected, matches } => {
-                self.report.take_numbers(selected, matches);
+            IndexedAnswer::Numbers(numbers) => {
+                self.report
+                    .take_numbers(numbers.selected, numbers.matches);
                 true
             }
             IndexedAnswer::Regions(regions) => {
@@ -84,11 +96,7 @@ impl SourceSearch<'_, '_> {
             self.report.set_columns(size);
         }
         let is_live = matches!(content, Content::Plain) && stop.is_some();
-        if let (Content::Bwz, Some(indexed), Name::File(path)) = (&content, self.indexed, self.name)
-            && stop.is_none()
-            && let Some(archive) = indexed.open(File::open(path)?, &self.options)
-            && self.by_index(indexed, archive)?
-        {
+        if matches!(content, Content::Bwz) && stop.is_none() && self.ask_index()? {
             return Ok(());
         }
         if matches!(content, Content::Bwz) {
