@@ -17,9 +17,9 @@ b'she sells'
 >>> fs.find(""), fs.cat_file("sea/shells.txt", start=-6)
 (['sea/shells.txt'], b'shells')
 
-The table of members at the end of the file tells the names, so that no block is read for them. (Without a table, as in
-a file of several frames whose tar archive begins in one and ends in another, all blocks are read.) To read a member,
-the blocks that hold it are read and decoded. The last block is kept for the member that follows.
+The table of members at the end of the file tells the names, so that no block is read for them. Without a table, their
+headers are looked for in the blocks. To read a member, the blocks that hold it are read and decoded. The last block
+that was read in part is kept for the member that follows.
 """
 
 from __future__ import annotations
