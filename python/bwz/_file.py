@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Unpack
 
-    from ._types import Buffer, Effort, Options, PathOrFile, StreamCheck
+    from ._types import Buffer, Effort, Options, PathOrFile, Progress, StreamCheck
 
 # Bytes that a buffered reader requests at once.
 _BUFFER = 128 << 10
@@ -170,6 +170,7 @@ class BwzFile(io.BufferedIOBase):
         notes: Mapping[str, str] | None = None,
         content_size: int | None = None,
         stream_check: StreamCheck | None = None,
+        progress: Progress | None = None,
     ) -> None:
         """Opens ``file`` as ``builtins.open`` does, with the options of :func:`bwz.compress`.
 
@@ -177,6 +178,13 @@ class BwzFile(io.BufferedIOBase):
             file: A path, or a file object opened in binary mode.
             mode: ``"r"``, ``"w"``, ``"x"`` (which fails if the file exists) or ``"a"`` (which adds
                 a frame), with or without ``"b"``.
+            progress: A callable such as ``tqdm.update``, which is called with a number of raw bytes
+                by the methods of this object, in the thread of their caller. When the file is
+                written, these are the bytes of blocks that were compressed and written since the
+                last call: their sum is behind :meth:`tell` until :meth:`close` returns. When it is
+                read, these are the bytes that were read into the buffer, again if they are read
+                again. An exception that it raises ends the call, and the work of a file that is
+                written.
 
         Raises:
             FormatError: The file to add to does not end with a frame.
@@ -206,7 +214,12 @@ class BwzFile(io.BufferedIOBase):
 
                 def reader() -> _bwz.Reader:
                     return _bwz.Reader(
-                        below, seekable, threads=threads, memory=memory, device=device
+                        below,
+                        seekable,
+                        progress=progress,
+                        threads=threads,
+                        memory=memory,
+                        device=device,
                     )
 
                 self._raw = _RawReader(reader, seekable, self._own is not None, pipe)
@@ -229,6 +242,7 @@ class BwzFile(io.BufferedIOBase):
                     notes=notes,
                     content_size=content_size,
                     stream_check=stream_check,
+                    progress=progress,
                 )
             if not self._own:
                 _unfinished.add(self)
@@ -361,8 +375,9 @@ class BwzFile(io.BufferedIOBase):
         self._check()
         return self._position if self._buffer is None else self._buffer.tell()
 
-    def write(self, data: Buffer, /) -> int:
-        """Takes all of ``data``, which threads compress block by block. Returns its size."""
+    @contextmanager
+    def _writing(self) -> Iterator[_bwz.Writer]:
+        """The writer, held for one call. After an error that ends it, it is gone."""
         self._check()
         if self._writer and self._process != os.getpid():
             raise belongs_to_another("a file that is written")
@@ -370,7 +385,7 @@ class BwzFile(io.BufferedIOBase):
             if self._writer is None:
                 raise io.UnsupportedOperation("the file is not open for writing, or has failed")
             try:
-                count = self._writer.write(data)
+                yield self._writer
             except BaseException:
                 # An error is raised once; closing does not wait for work that has ended. If `data`
                 # has no bytes to give, nothing was taken, and the file stays usable.
@@ -378,8 +393,34 @@ class BwzFile(io.BufferedIOBase):
                     writer, self._writer = self._writer, None
                     writer.abandon()
                 raise
+
+    def write(self, data: Buffer, /) -> int:
+        """Takes all of ``data``, which threads compress block by block. Returns its size."""
+        with self._writing() as writer:
+            count = writer.write(data)
             self._position += count
             return count
+
+    def end_block(self) -> None:
+        """Ends the block that is being filled, and waits until all blocks are written.
+
+        Other processes can then read everything that was written so far, also if this one is
+        killed: reading returns all of it before the error that the file was cut off. Small blocks
+        compress worse, so call this as seldom as losing the bytes since then allows. The bytes are
+        handed to the operating system; ``os.fsync(file.fileno())`` puts them on the disk. For a
+        file of text, call ``text.flush()`` and then ``text.buffer.end_block()``.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "log.bwz")
+        >>> with BwzFile(path, "wb") as log:
+        ...     _ = log.write(b"10:00 started\\n")
+        ...     log.end_block()
+        ...     with BwzFile(path) as reader:
+        ...         reader.readline()
+        b'10:00 started\\n'
+        """
+        with self._writing() as writer:
+            writer.end_block()
 
     def writelines(self, lines: Iterable[Buffer], /) -> None:
         """Writes one after the other."""
@@ -387,7 +428,11 @@ class BwzFile(io.BufferedIOBase):
             self.write(line)
 
     def flush(self) -> None:
-        """Only checks that the file is open: ending a block early would make the file larger."""
+        """Only checks that the file is open.
+
+        Libraries call this often, as ``io.TextIOWrapper`` does, and a block that ends early makes
+        the file larger. :meth:`end_block` writes everything so far.
+        """
         self._check()
 
     def detach(self) -> Any:
@@ -463,6 +508,7 @@ def open(
     notes: Mapping[str, str] | None = None,
     content_size: int | None = None,
     stream_check: StreamCheck | None = None,
+    progress: Progress | None = None,
     encoding: str | None = None,
     errors: str | None = None,
     newline: str | None = None,
@@ -473,6 +519,7 @@ def open(
         file: A path, or a file object opened in binary mode, which need not be seekable.
         mode: As in :class:`BwzFile`, or with ``"t"`` for text.
         level: As in :func:`bwz.compress`, like the options that follow.
+        progress: As in :class:`BwzFile`.
         encoding: For text, like ``errors`` and ``newline``, as in ``builtins.open``.
 
     >>> import os, tempfile
@@ -482,6 +529,14 @@ def open(
     >>> with open(path, "rt", encoding="utf-8") as poem:
     ...     poem.readlines()
     ['Tiger, tiger,\\n', 'burning bright']
+
+    A bar of tqdm shows the progress by ``progress=tqdm(total=size).update``. Any callable will do:
+
+    >>> calls = []
+    >>> with open(path, "wb", block_size=1000, progress=calls.append) as numbers:
+    ...     _ = numbers.write(b"0123456789" * 1000)
+    >>> sum(calls)
+    10000
     """
     is_text = "t" in mode
     if is_text and "b" in mode:
@@ -504,6 +559,7 @@ def open(
         notes=notes,
         content_size=content_size,
         stream_check=stream_check,
+        progress=progress,
     )
     if not is_text:
         return raw

@@ -10,7 +10,7 @@ from ._process import uninitialized
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ._types import Buffer, Effort, StreamCheck
+    from ._types import Buffer, Effort, Progress, StreamCheck
 
 
 def compress(
@@ -29,6 +29,7 @@ def compress(
     notes: Mapping[str, str] | None = None,
     content_size: int | None = None,
     stream_check: StreamCheck | None = None,
+    progress: Progress | None = None,
 ) -> bytes:
     """Compresses ``data`` into one frame, the bytes that ``bwz -c`` writes.
 
@@ -53,9 +54,17 @@ def compress(
             people.
         content_size: The number of bytes of ``data``, stated in the header for readers of pipes.
         stream_check: ``"xxh3"`` or ``"blake3"`` to add a digest of all of ``data``.
+        progress: A callable such as ``tqdm.update``. After each block it is called with the number
+            of raw bytes that were compressed since its last call; their sum is the size of
+            ``data``. It runs in the thread of the caller, and an exception that it raises ends the
+            work.
 
     >>> len(compress(b"to be or not to be " * 100)) < 300
     True
+    >>> calls = []
+    >>> file = compress(bytes(3000), block_size=1000, progress=calls.append)
+    >>> sum(calls)
+    3000
     """
     return _bwz.compress(
         data,
@@ -72,6 +81,7 @@ def compress(
         notes=notes,
         content_size=content_size,
         stream_check=stream_check,
+        progress=progress,
     )
 
 
@@ -82,6 +92,7 @@ def decompress(
     memory: int | None = None,
     device: str | None = None,
     limit_output: int | None = None,
+    progress: Progress | None = None,
 ) -> bytes:
     """Decompresses all frames of ``data``.
 
@@ -91,6 +102,7 @@ def decompress(
         memory: As in :func:`compress`. Blocks above 256 MiB are decoded only if it is given.
         device: As in :func:`compress`.
         limit_output: Maximum number of bytes of output.
+        progress: As in :func:`compress`, for the raw bytes that were restored.
 
     Raises:
         FormatError: The data is damaged or not a bwz file.
@@ -102,7 +114,12 @@ def decompress(
     b'abcdef'
     """
     return _bwz.decompress(
-        data, threads=threads, memory=memory, device=device, limit_output=limit_output
+        data,
+        threads=threads,
+        memory=memory,
+        device=device,
+        limit_output=limit_output,
+        progress=progress,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import IO, Any, Literal, TypeAlias, TypedDict
 
 Buffer: TypeAlias = Any
@@ -19,6 +19,9 @@ Pattern: TypeAlias = bytes | bytearray | str
 """``str`` stands for its bytes in UTF-8."""
 
 Patterns: TypeAlias = Iterable[Pattern]
+
+Progress: TypeAlias = Callable[[int], object]
+"""Called with the number of raw bytes that were done since the last call."""
 
 
 class Options(TypedDict, total=False):
@@ -36,3 +39,4 @@ class Options(TypedDict, total=False):
     notes: Mapping[str, str] | None
     content_size: int | None
     stream_check: StreamCheck | None
+    progress: Progress | None

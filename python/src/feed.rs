@@ -2,101 +2,101 @@
 //! the work in pieces, a few of which may wait. They come from the work block by block, without a
 //! copy.
 
+use crate::progress::Progress;
 use crate::wait;
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
 use pyo3::prelude::*;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::mem;
 use std::slice;
 
 /// Bytes per piece, and the number of pieces that may wait.
-pub const PIECE: usize = 256 << 10;
+const PIECE: usize = 256 << 10;
 const PIECES: usize = 4;
 
 /// The two ends for bytes from Python to the work.
-pub fn to_work() -> (Giver, Taker) {
+pub fn to_work() -> (Giver, Receiver<Given>) {
     let (to, from) = bounded(PIECES);
-    (
-        Giver {
-            to,
-            piece: Vec::new(),
-        },
-        Taker {
-            from,
-            piece: Vec::new(),
-            given: 0,
-            ended: false,
-        },
-    )
+    let giver = Giver {
+        to,
+        piece: Vec::new(),
+    };
+    (giver, from)
+}
+
+/// A message to the work. If Python's end is dropped before the end of the input, the result is no
+/// longer wanted.
+pub enum Given {
+    Bytes(Vec<u8>),
+    /// The end of a block. The sender is used when all bytes before it are written.
+    EndOfBlock(Sender<()>),
+    End,
 }
 
 /// Python's end, which gathers small writes into pieces.
 pub struct Giver {
-    to: Sender<Vec<u8>>,
+    to: Sender<Given>,
     piece: Vec<u8>,
 }
 
 impl Giver {
     /// Gives `bytes` to the work. False if the work has ended and takes no more.
-    pub fn give(&mut self, py: Python<'_>, mut bytes: &[u8]) -> PyResult<bool> {
+    pub fn give(
+        &mut self,
+        py: Python<'_>,
+        progress: &Progress,
+        mut bytes: &[u8],
+    ) -> PyResult<bool> {
         while !bytes.is_empty() {
             let (now, rest) = bytes.split_at(bytes.len().min(PIECE - self.piece.len()));
             self.piece.extend_from_slice(now);
             bytes = rest;
-            if self.piece.len() == PIECE && !self.pass_on(py)? {
+            if self.piece.len() == PIECE && !self.pass_on(py, progress)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
+    /// Passes on the gathered bytes, and has the work end the block. Returns when all of them are
+    /// written. False if the work has ended.
+    pub fn end_block(&mut self, py: Python<'_>, progress: &Progress) -> PyResult<bool> {
+        let (written, is_written) = bounded(1);
+        if !self.pass_on(py, progress)? || !self.send(py, progress, Given::EndOfBlock(written))? {
+            return Ok(false);
+        }
+        wait::until_telling(py, progress, |time| match is_written.recv_timeout(time) {
+            Err(RecvTimeoutError::Timeout) => None,
+            reply => Some(reply.is_ok()),
+        })
+    }
+
     /// Passes on the gathered bytes, and reports the end of the input.
-    pub fn finish(mut self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.pass_on(py)? && self.send(py, Vec::new())?)
+    pub fn finish(mut self, py: Python<'_>, progress: &Progress) -> PyResult<bool> {
+        Ok(self.pass_on(py, progress)? && self.send(py, progress, Given::End)?)
     }
 
     /// Passes on the gathered bytes.
-    pub fn pass_on(&mut self, py: Python<'_>) -> PyResult<bool> {
+    fn pass_on(&mut self, py: Python<'_>, progress: &Progress) -> PyResult<bool> {
         if self.piece.is_empty() {
             return Ok(true);
         }
         let piece = mem::replace(&mut self.piece, Vec::with_capacity(PIECE));
-        self.send(py, piece)
+        self.send(py, progress, Given::Bytes(piece))
     }
 
-    fn send(&mut self, py: Python<'_>, piece: Vec<u8>) -> PyResult<bool> {
-        let mut piece = Some(piece);
-        wait::until(py, |time| match self.to.send_timeout(piece.take()?, time) {
-            Ok(()) => Some(true),
-            Err(SendTimeoutError::Disconnected(_)) => Some(false),
-            Err(SendTimeoutError::Timeout(back)) => {
-                piece = Some(back);
-                None
+    fn send(&self, py: Python<'_>, progress: &Progress, given: Given) -> PyResult<bool> {
+        let mut given = Some(given);
+        wait::until_telling(py, progress, |time| {
+            match self.to.send_timeout(given.take()?, time) {
+                Ok(()) => Some(true),
+                Err(SendTimeoutError::Disconnected(_)) => Some(false),
+                Err(SendTimeoutError::Timeout(back)) => {
+                    given = Some(back);
+                    None
+                }
             }
         })
-    }
-}
-
-/// The work's end. An empty piece ends the input. If Python's end is dropped before such a piece,
-/// reading fails.
-pub struct Taker {
-    from: Receiver<Vec<u8>>,
-    piece: Vec<u8>,
-    given: usize,
-    ended: bool,
-}
-
-impl Read for Taker {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while self.given == self.piece.len() && !self.ended {
-            let abandoned = |_| io::Error::other("abandoned");
-            (self.piece, self.given) = (self.from.recv().map_err(abandoned)?, 0);
-            self.ended = self.piece.is_empty();
-        }
-        let count = out.len().min(self.piece.len() - self.given);
-        out[..count].copy_from_slice(&self.piece[self.given..self.given + count]);
-        self.given += count;
-        Ok(count)
     }
 }
 

@@ -8,6 +8,7 @@
 //! | file | job |
 //! |---|---|
 //! | [`wait`] | waiting for threads, which a signal can end |
+//! | [`progress`] | a callable of Python that is told how many bytes are done |
 //! | [`errors`] | a [`bwz::Error`] as a Python exception |
 //! | [`settings`] | keyword arguments as [`bwz::Options`] |
 //! | [`bytes`] | the bytes of a Python object, lent to a thread |
@@ -27,6 +28,7 @@ mod dlpack;
 mod errors;
 mod feed;
 mod one_shot;
+mod progress;
 mod reader;
 mod settings;
 mod source;

@@ -1,6 +1,7 @@
 //! `compress` and `decompress`: bytes in, bytes out.
 
 use crate::bytes::{Lent, NewBytes};
+use crate::progress::Progress;
 use crate::wait::{self, Stop};
 use crate::{errors, settings};
 use bwz::Options;
@@ -17,23 +18,25 @@ const SMALL: usize = 64 << 10;
 const BELIEVED: u64 = 64;
 
 #[pyfunction]
-#[pyo3(signature = (data, /, **options))]
+#[pyo3(signature = (data, /, *, progress = None, **options))]
 pub fn compress<'py>(
     data: &Bound<'py, PyAny>,
+    progress: Option<Bound<'py, PyAny>>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let work: Work = |input, output, options| bwz::compress(input, output, options);
-    transform(data, options, SMALL, |_, _| 0, work)
+    transform(data, progress, options, SMALL, |_, _| 0, work)
 }
 
 #[pyfunction]
-#[pyo3(signature = (data, /, **options))]
+#[pyo3(signature = (data, /, *, progress = None, **options))]
 pub fn decompress<'py>(
     data: &Bound<'py, PyAny>,
+    progress: Option<Bound<'py, PyAny>>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let work: Work = |input, output, options| bwz::decompress(input, output, options);
-    transform(data, options, 0, raw_size, work)
+    transform(data, progress, options, 0, raw_size, work)
 }
 
 type Work = fn(Stoppable<&[u8]>, Stoppable<&mut NewBytes>, &Options) -> bwz::Result<bwz::Summary>;
@@ -41,13 +44,15 @@ type Work = fn(Stoppable<&[u8]>, Stoppable<&mut NewBytes>, &Options) -> bwz::Res
 /// The bytes that `work` makes of `data`. `room` is their number, if it is known.
 fn transform<'py>(
     data: &Bound<'py, PyAny>,
+    progress: Option<Bound<'py, PyAny>>,
     options: Option<&Bound<'py, PyDict>>,
     small: usize,
     room: fn(&[u8], &Options) -> usize,
     work: Work,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = data.py();
-    let options = settings::options(py, options)?;
+    let progress = Progress::of(progress)?;
+    let options = progress.counted(settings::options(py, options)?);
     let data = Lent::of(data)?;
     let room = py.detach(|| room(data.as_ref(), &options));
     let mut out = NewBytes::with_room(py, room)?;
@@ -59,9 +64,11 @@ fn transform<'py>(
         work(input, Stoppable(&mut out, there), &options).map(|_| out)
     };
     let out = if is_small {
-        py.detach(work)
+        let out = py.detach(work);
+        progress.tell(py)?;
+        out
     } else {
-        wait::on_thread(py, &stop, work)?
+        wait::on_thread_telling(py, &stop, &progress, work)?
     };
     out.map_err(|e| errors::raise(py, e))?.finish(py)
 }

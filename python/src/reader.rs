@@ -7,11 +7,13 @@
 use crate::archive::Handle;
 use crate::bytes::to_fill;
 use crate::feed::{self, Sink, Taken, Tap};
+use crate::progress::Progress;
 use crate::source::{Input, SharedStop, Source};
 use crate::wait::Stop;
 use crate::{errors, settings};
 use bwz::Options;
 use pyo3::buffer::PyBuffer;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::ops::Range;
@@ -23,6 +25,7 @@ use std::thread::{self, JoinHandle};
 pub struct Reader {
     source: Source,
     options: Options,
+    progress: Progress,
     position: u64,
     /// The stream that is decoded ahead, once that has begun.
     ahead: Option<Ahead>,
@@ -77,13 +80,15 @@ impl Table {
 #[pymethods]
 impl Reader {
     #[new]
-    #[pyo3(signature = (file, seekable, /, **options))]
+    #[pyo3(signature = (file, seekable, /, *, progress = None, **options))]
     fn new(
         file: &Bound<'_, PyAny>,
         seekable: bool,
+        progress: Option<Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let options = settings::options(file.py(), options)?;
+        let progress = Progress::of(progress)?;
         let source = Source::of(file, seekable)?;
         let ahead = None;
         let worker = None;
@@ -92,6 +97,7 @@ impl Reader {
         Ok(Reader {
             source,
             options,
+            progress,
             position: 0,
             ahead,
             worker,
@@ -104,6 +110,7 @@ impl Reader {
     fn readinto(&mut self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
         let mut buffer = PyBuffer::<u8>::get(buffer)?;
         let read = self.read(py, to_fill(&mut buffer)?)?;
+        self.progress.add(py, read as u64)?;
         self.position += read as u64;
         Ok(read)
     }
@@ -116,6 +123,7 @@ impl Reader {
         loop {
             all.resize(filled + PIECE, 0);
             let read = self.read(py, &mut all[filled..])?;
+            self.progress.add(py, read as u64)?;
             self.position += read as u64;
             filled += read;
             if read == 0 {
@@ -127,6 +135,11 @@ impl Reader {
     /// Sets the position to a raw offset, which may be behind the end.
     fn seek(&mut self, position: u64) {
         self.position = position;
+    }
+
+    /// Shows Python's garbage collector the callable.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.progress.traverse(&visit)
     }
 
     /// Raw bytes of the file.

@@ -5,6 +5,7 @@
 //! second. If a handler raises, as for Ctrl-C, the work is told to stop and the caller does not
 //! wait for its end. The thread finishes its current piece, at most one block, unseen.
 
+use crate::progress::Progress;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -32,10 +33,21 @@ impl Stop {
 /// Calls `poll` until it has a result. Each call may wait for the time that it is given.
 pub fn until<T: Send>(
     py: Python<'_>,
+    poll: impl FnMut(Duration) -> Option<T> + Send,
+) -> PyResult<T> {
+    until_telling(py, &Progress::default(), poll)
+}
+
+/// As [`until`], but also passes on `progress`, the last of it before the result is returned.
+pub fn until_telling<T: Send>(
+    py: Python<'_>,
+    progress: &Progress,
     mut poll: impl FnMut(Duration) -> Option<T> + Send,
 ) -> PyResult<T> {
     loop {
-        if let Some(found) = py.detach(|| poll(TICK)) {
+        let found = py.detach(|| poll(TICK));
+        progress.tell(py)?;
+        if let Some(found) = found {
             return Ok(found);
         }
         py.check_signals()?;
@@ -52,7 +64,18 @@ pub fn on_thread<T: Send + 'static>(
     stop: &Stop,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
-    waited(py, stop, work, |_| ())
+    on_thread_telling(py, stop, &Progress::default(), work)
+}
+
+/// As [`on_thread`], but also passes on `progress`. An exception that its callable raises ends the
+/// work too.
+pub fn on_thread_telling<T: Send + 'static>(
+    py: Python<'_>,
+    stop: &Stop,
+    progress: &Progress,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    waited(py, stop, progress, work, |_| ())
 }
 
 /// As [`on_thread`], but also waits for the end of work that a signal stops, since it writes to
@@ -62,15 +85,16 @@ pub fn on_thread_to_end<T: Send + 'static>(
     stop: &Stop,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
-    waited(py, stop, work, |result| {
+    waited(py, stop, &Progress::default(), work, |result| {
         py.detach(|| drop(result.recv()));
     })
 }
 
-/// Does `work` on a thread. `end` is called after a signal has stopped it.
+/// Does `work` on a thread. `end` is called after an exception has stopped it.
 fn waited<T: Send + 'static>(
     py: Python<'_>,
     stop: &Stop,
+    progress: &Progress,
     work: impl FnOnce() -> T + Send + 'static,
     end: impl FnOnce(&crossbeam_channel::Receiver<T>),
 ) -> PyResult<T> {
@@ -81,7 +105,7 @@ fn waited<T: Send + 'static>(
         Err(crossbeam_channel::RecvTimeoutError::Timeout) => None,
         result => Some(result.ok()),
     };
-    match until(py, poll) {
+    match until_telling(py, progress, poll) {
         Ok(result) => result.ok_or_else(panicked),
         Err(raised) => {
             stop.stop();

@@ -7,6 +7,8 @@ import io
 import os
 import random
 import shutil
+import subprocess
+import sys
 import threading
 
 import pandas
@@ -206,3 +208,66 @@ def test_an_abandoned_file_is_no_whole_one(tmp_path):
     assert file.closed
     with pytest.raises(bwz.BwzError):
         bwz.open(path).read()
+
+
+def test_blocks_end_on_request(tmp_path, text):
+    path = tmp_path / "log.bwz"
+    parts = [text[:7], text[7:100_000], text[100_000:100_001]]
+    with bwz.open(path, "wb", stream_check="xxh3") as log:
+        log.end_block()
+        for number, part in enumerate(parts):
+            log.write(part)
+            log.flush()
+            log.end_block()
+            log.end_block()
+            written = b"".join(parts[: number + 1])
+            with bwz.open(path) as others:
+                assert others.read(len(written)) == written
+                with pytest.raises(bwz.TruncatedError):
+                    others.read(1)
+        log.write(b"the end")
+    with bwz.Archive(path) as archive:
+        assert [block.raw_end for block in archive.blocks()] == [7, 100_000, 100_001, 100_008]
+    assert bwz.open(path).read() == b"".join(parts) + b"the end"
+    with pytest.raises(io.UnsupportedOperation):
+        bwz.open(path).end_block()
+    with pytest.raises(ValueError, match="closed"):
+        log.end_block()
+
+
+def test_a_killed_writer_loses_only_what_follows_the_last_block(tmp_path, command):
+    path = tmp_path / "log.bwz"
+    script = "import bwz, os, sys; log = bwz.open(sys.argv[1], 'wb'); log.write(b'kept'); log.end_block(); log.write(b'lost'); os._exit(9)"
+    assert subprocess.run([sys.executable, "-c", script, path]).returncode == 9
+    assert bwz.open(path).read1() == b"kept"
+    subprocess.run([command, "recover", path, "-o", tmp_path / "saved", "-q"])
+    assert (tmp_path / "saved").read_bytes() == b"kept"
+
+
+def test_blocks_that_end_in_a_file_object_are_passed_on():
+    class Flushed(io.BytesIO):
+        flushed = b""
+
+        def flush(self):
+            self.flushed = self.getvalue()
+
+    below = Flushed()
+    with bwz.open(below, "wb") as out:
+        out.write(b"some text")
+        out.end_block()
+        decompressor = bwz.Decompressor()
+        assert decompressor.decompress(below.flushed) == b"some text"
+
+
+def test_an_error_of_a_block_that_ends_is_raised():
+    class Full(io.BytesIO):
+        def write(self, data):
+            raise OSError(28, "no space")
+
+    out = bwz.open(Full(), "wb")
+    out.write(b"text")
+    with pytest.raises(OSError, match="no space"):
+        out.end_block()
+    with pytest.raises(io.UnsupportedOperation, match="has failed"):
+        out.end_block()
+    out.close()

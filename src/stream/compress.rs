@@ -169,8 +169,8 @@ fn finish<W: Write>(
 /// Compresses the bytes that are written to it. The frame is complete only after
 /// [`Encoder::finish`].
 ///
-/// Threads of its own compress the blocks. The caller of `write` writes them, so `W` never leaves
-/// the caller's thread.
+/// Threads of its own compress the blocks, unless there is only a small one. The caller of `write`
+/// writes them, so `W` never leaves the caller's thread.
 ///
 /// `flush` ends the block that is being filled, waits until all blocks are compressed and written,
 /// and flushes `W`. Everything written so far can then be restored from what `W` got, also if the
@@ -267,6 +267,10 @@ impl<W: Write> Encoder<W> {
             self.submit(BlockEnd::Full)?;
         }
         if !self.block.is_empty() {
+            let is_alone = matches!(self.state, EncoderState::Fresh(_));
+            if is_alone && thread_pool::calling_does(self.block.len() as u64, &self.options) {
+                return self.finish_here();
+            }
             self.submit(BlockEnd::Last)?;
         }
         self.cut.warn(&self.options.run.listener);
@@ -289,9 +293,24 @@ impl<W: Write> Encoder<W> {
         }
     }
 
-    /// Hands the gathered block to the pipeline. First it writes the blocks that are ready, and
-    /// waits for the oldest one if the pipeline is full.
-    fn submit(&mut self, end: BlockEnd) -> Result<()> {
+    /// Compresses a small block that is the only one on the calling thread, as [`compress`] does,
+    /// and ends the frame.
+    fn finish_here(mut self) -> Result<(W, Summary)> {
+        let block = self.next_block(BlockEnd::Last)?;
+        self.cut.warn(&self.options.run.listener);
+        let EncoderState::Fresh(output) = self.state else {
+            return Err(failed_before());
+        };
+        let size = block.raw.len() as u64;
+        let (_, encoder) =
+            BlockEncoder::planned(size, Threads::Calling, self.spare, &self.options)?;
+        let mut writer = start(output, size, &self.options)?;
+        write(&mut writer, encoder.encode(block)?, &self.options)?;
+        finish(writer, &self.facts, &self.options)
+    }
+
+    /// Takes the gathered block, as far as it is cut off there.
+    fn next_block(&mut self, end: BlockEnd) -> Result<RawBlock> {
         let mut next = self.spare.take();
         next.clear();
         let mut bytes = mem::replace(&mut self.block, next);
@@ -302,11 +321,9 @@ impl<W: Write> Encoder<W> {
         let (begun, sequences) = self.cut.cut(&mut bytes, end)?;
         allocation::reserve(&mut self.block, begun.len()).ok_or(Flaw::NO_MEMORY)?;
         self.block.extend(begun);
-        let number = self.number;
-        let offset = self.offset;
         let raw = RawBlock {
-            number,
-            offset,
+            number: self.number,
+            offset: self.offset,
             raw: bytes.into(),
             alone,
             sequences,
@@ -314,15 +331,22 @@ impl<W: Write> Encoder<W> {
         self.facts.add(&raw.raw)?;
         self.number += 1;
         self.offset += raw.raw.len() as u64;
+        Ok(raw)
+    }
+
+    /// Hands the gathered block to the pipeline. First it writes the blocks that are ready, and
+    /// waits for the oldest one if the pipeline is full.
+    fn submit(&mut self, end: BlockEnd) -> Result<()> {
+        let raw = self.next_block(end)?;
         // Until it is put back, an early return leaves the encoder failed.
         let (mut writer, mut pipeline) = match mem::replace(&mut self.state, EncoderState::Failed) {
             EncoderState::Fresh(output) => {
-                let block_size = if alone {
+                let block_size = if raw.alone {
                     raw.raw.len() as u64
                 } else {
                     self.options.block_size()
                 };
-                let work = if alone { block_size } else { u64::MAX };
+                let work = if raw.alone { block_size } else { u64::MAX };
                 let (_, pipeline) =
                     encode::start(block_size, &self.options.for_work(work), self.spare.clone())?;
                 (start(output, block_size, &self.options)?, pipeline)

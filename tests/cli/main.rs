@@ -13,6 +13,7 @@ mod asked;
 #[allow(dead_code, reason = "shared with other tests, which use all of it")]
 mod cases;
 mod companions;
+mod completing;
 mod damage;
 mod descriptors;
 mod devices;

@@ -2,6 +2,7 @@
 //! the arguments.
 
 use crate::cli::arguments::args::Cli;
+use crate::cli::arguments::shell_completions;
 use crate::cli::files::descriptors;
 use crate::cli::report::console;
 use crate::cli::report::exit::Exit;
@@ -13,9 +14,7 @@ use std::io::{self, Write};
 
 /// Prints the completion script of a shell.
 pub(crate) fn completions(shell: Shell) -> Exit {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "bwz", &mut script);
-    print(Ok(script))
+    print(Ok(shell_completions::script(shell).into_bytes()))
 }
 
 /// Prints one man page for everything, commands included.

@@ -22,6 +22,7 @@
 //! | `span` | ranges of bytes and of lines |
 //! | `usage` | help, and complaints about arguments |
 //! | `man_and_completions` | man page, shell completions and the licenses |
+//! | `shell_completions` | the scripts for shells, in which files come first |
 //! | `version` | version and kernels of this build |
 
 pub(crate) mod args;
@@ -42,6 +43,7 @@ pub(crate) mod repeats_args;
 pub(crate) mod search_args;
 pub(crate) mod search_help;
 pub(crate) mod shared_args;
+pub(crate) mod shell_completions;
 pub(crate) mod size;
 pub(crate) mod span;
 pub(crate) mod usage;
