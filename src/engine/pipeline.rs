@@ -203,8 +203,8 @@ enum All {
     Lost,
 }
 
-/// Gives `items` to the workers. Waits while `owed` is full, until the sink has taken a result. Ends
-/// early if nobody takes the replies any more.
+/// Gives `items` to the workers. While `owed` is full, it waits until the sink has taken a result.
+/// It ends early if nobody takes the replies any more.
 fn submit_all<W: Work>(
     work: &W,
     items: impl Iterator<Item = Source<W>>,

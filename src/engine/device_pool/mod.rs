@@ -2,7 +2,7 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `open_gpus` | opens the GPUs, the first alone and the others side by side, as work needs them |
+//! | `open_gpus` | opens the first GPU alone, and others side by side when work needs them |
 //! | `lease_queue` | the queue in which threads wait for a lease |
 //! | `workload` | the estimate of whether the GPUs or the threads would finish a block first |
 //! | `rates` | the speed of a kind of work |
@@ -25,9 +25,11 @@
 //! already, and the coding of all blocks that no GPU codes.
 //!
 //! While the first GPU is being opened, the threads take the blocks that they finish by then. They
-//! take none if the GPU would do all known blocks sooner than they would. More GPUs are opened when
-//! the known blocks, divided among more, are done sooner by what opening takes; GPUs that the caller
-//! numbered are all opened. While they are being opened, the threads take no blocks. A waiting thread compares again when anything changes.
+//! take none if the GPU would do all known blocks sooner than they would. More GPUs are opened if
+//! they save more time on the known blocks than it takes to open them; if the caller gave numbers of
+//! GPUs, all of these are opened. Meanwhile the threads take no blocks. A waiting thread compares
+//! again when anything changes.
+//!
 //! The speeds are guesses at first (`rates`) and are measured from then on.
 //!
 //! So a thread that could code does not sort while GPUs keep up with the coding. If a GPU is slow,
