@@ -26,7 +26,7 @@
 //!
 //! While the first GPU is being opened, the threads take the blocks that they finish by then. They
 //! take none if the GPU would do all known blocks sooner than they would. More GPUs are opened if
-//! they save more time on the known blocks than it takes to open them; if the caller gave numbers of
+//! they save more time on the known blocks than opening takes; if the caller gave numbers of
 //! GPUs, all of these are opened. Meanwhile the threads take no blocks. A waiting thread compares
 //! again when anything changes.
 //!
