@@ -27,7 +27,7 @@ const SLICE: f64 = 10_000.0;
 
 /// Factor by which walks must be estimated cheaper than restoring the block: a wrong estimate is to
 /// cost little.
-const SURELY: f64 = 1.5;
+const SURELY: f64 = 1.2;
 
 /// Part of its bytes by which a decoded slice with its counts is larger.
 const COUNTS: f64 = 0.25;
@@ -135,7 +135,8 @@ impl BlockCost {
             true => slices * slice / threads,
             false => f64::INFINITY,
         };
-        let restored = (self.decode_all() + size * RESTORE) / threads;
+        // One thread inverts the transform of a block.
+        let restored = self.decode_all() / threads + size * RESTORE;
         if (one_by_one.min(all) + steps * QUERY) * SURELY >= restored {
             WalkWay::Restored
         } else if all < one_by_one {

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 /// Seconds by which an open GPU delays the end of the process.
 const CLOSING: f64 = 0.1;
 
-/// Seconds in which another GPU is opened and closed while one works. On 4 x H200 a second one added
-/// 0.3 s to a call, and four added 1.0 s (28 November 2026).
+/// Seconds in which another GPU is opened and closed while one works. On 4 x H200 a second one
+/// added 0.3 s to a call, and four added 1.0 s (28 November 2026).
 const FURTHER_GPU: f64 = 0.3;
 
 /// Factor by which the CPU must be sooner than the GPUs to get a block. A block on the CPU holds up

@@ -13,6 +13,7 @@ use crate::search::file_search::FileSearch;
 use crate::search::sections::{Section, check_streams, sections};
 use crate::search::shared_input::SharedInput;
 use std::ops::Range;
+use std::slice;
 use std::sync::Mutex;
 
 /// If more than 7/8 of a file would be decoded, all of it is scanned.
@@ -59,6 +60,9 @@ fn regions(
         .flatten()
         .map(Vec::as_slice)
         .collect();
+    if ends_in_first_block(blocks, &literals, request, options)? {
+        return Ok(None);
+    }
     let mut blocks = LineBlocks::new(blocks, &literals, options)?;
     let Some(chosen) = rarest(&blocks, request) else {
         return Ok(None);
@@ -94,6 +98,26 @@ fn regions(
         .into_iter()
         .map(|range| region(range, &blocks, request))
         .collect())
+}
+
+/// Returns true if the first of several blocks seems to hold all lines that are needed. Only some
+/// of the lines that hold the literals match.
+fn ends_in_first_block(
+    blocks: &[ByteBlock],
+    literals: &[&[u8]],
+    request: &LineRequest,
+    options: &Options,
+) -> Result<bool> {
+    const MATCHING: u64 = 16;
+    let [first, _, ..] = blocks else {
+        return Ok(false);
+    };
+    if request.most == u64::MAX {
+        return Ok(false);
+    }
+    let first = LineBlocks::new(slice::from_ref(first), literals, options)?;
+    let count = rarest(&first, request).map(|set| set.map(|literal| first.count(literal)).sum());
+    Ok(count.is_some_and(|count: u64| count / MATCHING >= request.most))
 }
 
 /// The literals of the set that occurs least often, as a range of all literals. Returns `None` if

@@ -15,6 +15,9 @@ pub struct LineRequest {
     pub terminator: u8,
     /// The numbers of lines are needed.
     pub numbered: bool,
+    /// Maximum number of wanted lines, or `u64::MAX`. If the first block seems to hold that many, a
+    /// scan from the start ends before the other blocks are searched.
+    pub most: u64,
 }
 
 impl LineRequest {
@@ -25,6 +28,7 @@ impl LineRequest {
             context: [0, 0],
             terminator: b'\n',
             numbered: false,
+            most: u64::MAX,
         }
     }
 }

@@ -70,6 +70,7 @@ impl IndexedSearch {
         let mut request = LineRequest::new(self.literals.sets.clone());
         request.terminator = self.wanted.terminator;
         request.numbered = self.wanted.numbers;
+        request.most = self.wanted.limit;
         if self.show.has_lines() {
             request.context = self.context;
         }
