@@ -48,7 +48,10 @@ _LINKS = 40
 
 
 class _Raw:
-    """The raw stream, read by position from several threads. It keeps the last block that was read in part."""
+    """The raw stream, read by position from several threads.
+
+    It keeps the last block that was read in part.
+    """
 
     def __init__(self, fs: AbstractFileSystem, path: str, threads: int) -> None:
         self._lock = threading.Lock()
@@ -128,7 +131,7 @@ class _Window(io.RawIOBase):
 
 
 class BwzTarFileSystem(AbstractArchiveFileSystem):
-    """The members of a tar archive that bwz compressed, as in ``bwztar://dir/file::s3://bucket/x.tar.bwz``.
+    """The members of a compressed tar archive: ``bwztar://dir/file::s3://bucket/x.tar.bwz``.
 
     It is read-only. Of several members with a name the last one counts. A link to a file of the archive is that file; any
     other link has the type ``link``, and devices have the type ``other``. ``./`` before a name makes no difference.
@@ -223,12 +226,12 @@ class BwzTarFileSystem(AbstractArchiveFileSystem):
         return file
 
     def close(self) -> None:
-        """Closes the compressed file. Files of the archive that are open cannot be read any more."""
+        """Closes the compressed file. Open files of the archive cannot be read any more."""
         self._raw.close()
 
 
 def _by_name(members: list[bwz.Member]) -> tuple[dict[str, bwz.Member], dict[str, bwz.Member]]:
-    """The last member of each name, and the members that hold the files, by the names that lead to them."""
+    """The last member of each name, and the members that hold the files, by name."""
     last: dict[str, bwz.Member] = {}
     files: dict[str, bwz.Member] = {}
     for member in members:

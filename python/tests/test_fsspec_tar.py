@@ -1,4 +1,4 @@
-"""The filesystem of members of tar archives: names, contents, links, ranges, and the bytes that they take."""
+"""The filesystem of members of tar archives: names, contents, links, ranges, bytes read."""
 
 from __future__ import annotations
 

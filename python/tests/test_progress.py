@@ -1,4 +1,4 @@
-"""Progress: a callable gets numbers of raw bytes that add up to the raw size, in the thread of the caller."""
+"""Progress: a callable gets numbers of raw bytes that add up, in the thread of the caller."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ impl Workload {
     pub(super) fn pays_beside(&self, gpus: usize, leases: usize) -> bool {
         let seconds = self.rates.gpu.seconds(self.all() as f64) / leases.max(1) as f64;
         let gpus = gpus as f64;
-        // The time on so many GPUs less that on one more.
+        // One more GPU shortens the work by this time.
         let saved = seconds / gpus - seconds / (gpus + 1.0);
         !self.rates.stream || gpus == 0.0 || saved > FURTHER_GPU
     }

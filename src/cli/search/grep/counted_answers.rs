@@ -40,13 +40,13 @@ impl CountedAnswer {
             return None;
         };
         let ends = literals.matching?;
-        let is_told = match show {
+        let is_counted = match show {
             Show::Lines | Show::Json => false,
             Show::Count => ends.any(),
             Show::CountMatches => ends.any() || limit == u64::MAX && cannot_overlap(set),
             Show::NamesWith | Show::NamesWithout | Show::Nothing => true,
         };
-        is_told.then(|| CountedAnswer {
+        is_counted.then(|| CountedAnswer {
             strings: strings(set, ends),
             ends,
             limit,
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn lines_are_needed_if_counts_do_not_tell() {
-        let told = |set: &[&str], ends, show, limit| {
+        let is_counted = |set: &[&str], ends, show, limit| {
             let literals = RequiredLiterals {
                 sets: vec![
                     set.iter()
@@ -266,15 +266,25 @@ mod tests {
         };
         let neither = Some(LineEnds::default());
         for show in [Show::Lines, Show::Json, Show::Count] {
-            assert!(!told(&["ab"], neither, show, u64::MAX));
+            assert!(!is_counted(&["ab"], neither, show, u64::MAX));
         }
-        assert!(told(&["ab", "cd"], neither, Show::CountMatches, u64::MAX));
-        assert!(!told(&["ab"], neither, Show::CountMatches, 5));
+        assert!(is_counted(
+            &["ab", "cd"],
+            neither,
+            Show::CountMatches,
+            u64::MAX
+        ));
+        assert!(!is_counted(&["ab"], neither, Show::CountMatches, 5));
         for set in [&["aba"][..], &["ab", "bc"], &["abc", "b"]] {
-            assert!(!told(set, neither, Show::CountMatches, u64::MAX));
-            assert!(told(set, neither, Show::NamesWith, 1));
-            assert!(told(set, Some(LineEnds::START), Show::CountMatches, 5));
+            assert!(!is_counted(set, neither, Show::CountMatches, u64::MAX));
+            assert!(is_counted(set, neither, Show::NamesWith, 1));
+            assert!(is_counted(
+                set,
+                Some(LineEnds::START),
+                Show::CountMatches,
+                5
+            ));
         }
-        assert!(!told(&["ab"], None, Show::NamesWith, 1));
+        assert!(!is_counted(&["ab"], None, Show::NamesWith, 1));
     }
 }

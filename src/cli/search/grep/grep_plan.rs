@@ -139,6 +139,6 @@ fn matching_ends(ends: LineEnds, args: &PatternArgs) -> Option<LineEnds> {
     let is_word = args.word && !args.line;
     // With --crlf lines end in several ways; with -z, an expression knows the text's ends alone.
     let has_other_ends = args.crlf || args.null_data;
-    let is_untold = is_word || args.smart_case || ends.any() && has_other_ends;
-    (!is_untold).then_some(ends)
+    let needs_lines = is_word || args.smart_case || ends.any() && has_other_ends;
+    (!needs_lines).then_some(ends)
 }

@@ -126,8 +126,8 @@ impl LineCounter<'_> {
             talk: self.args.talk,
             longest_line: self.args.resources.longest_line(),
         };
-        let is_told = search.ask_index()?;
-        Ok(is_told.then(|| report.selected()))
+        let is_counted = search.ask_index()?;
+        Ok(is_counted.then(|| report.selected()))
     }
 
     /// Decodes the file, and counts the lines that each scanner selects.
