@@ -3,8 +3,7 @@
 //!
 //! A table lists the members of a frame, so that no block is decoded for the list. Without it the
 //! headers are looked for in the blocks; most of those that hold nothing but content are passed
-//! over. The
-//! content of a member is read only if its own header says the same as the list.
+//! over. The content of a member is read only if its own header says the same as the list.
 
 use super::archive_file::Archive;
 use crate::base::error::{Error, Flaw, Result};
