@@ -23,6 +23,7 @@ mod watch;
 
 use crate::common::mutation::random::Random;
 use crate::common::mutation::{mutate, parts, repair};
+use crate::common::rounds::rounds;
 use crate::common::say::say;
 use crate::watched_memory::measured;
 #[cfg(all(feature = "cli", unix))]
@@ -32,8 +33,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tally::{Case, Tally};
 use watch::Watchdog;
 
-/// Damaged files through the library in a short run.
-const SHORT: u64 = 3_000;
+/// Damaged files through the library in a short run, and in one before a release.
+const SHORT: [usize; 2] = [1_500, 10_000];
 
 /// Damaged files through the command in a short run.
 #[cfg(all(feature = "cli", unix))]
@@ -80,7 +81,8 @@ fn a_damaged_file_is_rejected_or_means_the_same_to_all() {
     let sources = Sources::new();
     let watchdog = Watchdog::start();
     let mut tally = Tally::start();
-    for seed in seeds(SHORT, 1) {
+    let [few, many] = SHORT;
+    for seed in seeds(rounds(few, many) as u64, 1) {
         watchdog.begin(seed);
         let case = || {
             let (name, file) = damaged(&sources, seed);

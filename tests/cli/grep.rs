@@ -1,5 +1,6 @@
 //! The command grep: lines that match expressions.
 
+use crate::rounds::rounds;
 use crate::support::{Dir, has_all, is_there, noise, stderr, stdout};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -182,7 +183,7 @@ fn output_is_that_of_gnu_grep() {
     let mut random = Random(1);
     for (name, _) in &files {
         for flags in FLAGS {
-            for _ in 0..2 {
+            for _ in 0..rounds(1, 4) {
                 let pattern = PATTERNS[random.below(PATTERNS.len())];
                 if flags.contains("-v -c") && pattern.is_empty() {
                     // GNU grep then prints nothing.

@@ -40,6 +40,8 @@ mod pipes;
 mod refusals;
 mod regions;
 mod repeats;
+#[path = "../common/rounds.rs"]
+mod rounds;
 mod safety;
 #[path = "../common/say.rs"]
 mod say;

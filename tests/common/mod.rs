@@ -6,6 +6,7 @@ pub mod cases;
 pub mod draft_8;
 pub mod layout;
 pub mod mutation;
+pub mod rounds;
 pub mod say;
 
 use bwz::internals::{self, BlockBytes};
