@@ -314,6 +314,7 @@ pub fn sliced_block(raw: &[u8], coding: Coding, bytes: usize, indexed: bool) -> 
         coding,
         limits,
         indexed,
+        spares_samples: false,
     };
     let filtered = Filtered::unchanged(raw.to_vec());
     let bwt = Sorter::Cpu.sort(raw, 8)?;

@@ -32,7 +32,8 @@ class Frame(NamedTuple):
     """CRC-32 of its raw bytes."""
     indexed: bool
     sample_rate: int | None
-    """The distance of the positions that its index keeps; ``None`` if it only counts."""
+    """The distance of the positions that its index keeps, in the first block of the frame;
+    ``None`` if it only counts."""
     index_of_sequences: bool
     """True if its index is of sequences. If false, it is of bytes, or there is none."""
     notes: list[tuple[str, str]]

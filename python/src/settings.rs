@@ -43,7 +43,7 @@ fn set(
             .parse::<Device>()
             .map(|on| options.device(on)),
         "index" if value.is_instance_of::<PyBool>() => match value.extract()? {
-            true => options.index(bwz::DEFAULT_SAMPLE_RATE),
+            true => Ok(options.searchable()),
             false => Ok(options),
         },
         "index" => options.index(number(value, "index")?),

@@ -59,7 +59,8 @@ pub struct FrameInfo {
 #[non_exhaustive]
 pub struct IndexInfo {
     /// Distance between the positions that are kept for
-    /// [`Archive::locate`](crate::Archive::locate). `None` if the index is for counting alone.
+    /// [`Archive::locate`](crate::Archive::locate), in the first block that has an index; blocks
+    /// may differ. `None` if the index is for counting alone.
     pub sample_rate: Option<u32>,
     /// True if the index is one of sequences; false if it is one of bytes.
     pub of_sequences: bool,

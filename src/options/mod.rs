@@ -54,9 +54,10 @@ const THREAD_WORK: u64 = 64 << 10;
 /// Level used by the command and by [`Options::new`] unless another is set.
 pub const DEFAULT_LEVEL: u8 = 6;
 
-/// Default distance between the positions that an index keeps for
-/// [`Archive::locate`](crate::Archive::locate). Such an index takes at most 1.4 % of the raw size;
-/// the smaller slices that it needs cost some more.
+/// Usual distance between the positions that an index keeps for
+/// [`Archive::locate`](crate::Archive::locate), and the smallest that [`Options::searchable`]
+/// chooses. The positions take at most 1.4 % of the raw size; the smaller slices that an index
+/// needs cost some more.
 pub const DEFAULT_SAMPLE_RATE: u32 = 256;
 
 /// Maximum sample distance of an index that can locate. The samples of a block without an index, or
@@ -86,6 +87,8 @@ pub struct Options {
     output_limit: u64,
     pub(crate) device: Device,
     pub(crate) index: Option<u32>,
+    /// True if blocks that compress well keep fewer positions than the rate of the index says.
+    pub(crate) spares_samples: bool,
     index_of_bytes: bool,
     pub(crate) require_sequences: bool,
     /// True if a search by sequence tells lower case from upper case.
@@ -129,6 +132,7 @@ impl Options {
             output_limit: u64::MAX,
             device: Device::Auto,
             index: None,
+            spares_samples: false,
             index_of_bytes: false,
             require_sequences: false,
             match_case: false,
@@ -253,12 +257,34 @@ impl Options {
         (self, warnings)
     }
 
+    /// Adds an FM-index to the file, by which the file is searched without being decompressed. Each
+    /// block keeps positions for [`Archive::locate`](crate::Archive::locate) at every
+    /// [`DEFAULT_SAMPLE_RATE`]th byte, or fewer if they would take more than a twelfth of its other
+    /// coded bytes, as in logs. [`Options::index`] sets the distance.
+    ///
+    /// ```
+    /// use bwz::{Archive, Options};
+    /// use std::io::Cursor;
+    ///
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"GET /a 200\nGET /b 404\n"[..], &mut file, &Options::new().searchable())?;
+    /// let mut archive = Archive::open(Cursor::new(file), &Options::new())?;
+    /// assert_eq!(archive.count(&["GET"])?, [2]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn searchable(mut self) -> Self {
+        self.index = Some(DEFAULT_SAMPLE_RATE);
+        self.spares_samples = true;
+        self
+    }
+
     /// Adds an FM-index to the file, by which the file is searched without being decompressed.
     ///
     /// `sample_rate` is the distance between the positions kept for
-    /// [`Archive::locate`](crate::Archive::locate), usually [`DEFAULT_SAMPLE_RATE`]. Halving it
-    /// makes locate twice as fast and the file larger by about 3 bytes per `sample_rate` bytes.
-    /// With 0 the index is small and can only count.
+    /// [`Archive::locate`](crate::Archive::locate), for example [`DEFAULT_SAMPLE_RATE`]. Halving
+    /// it makes locate twice as fast and the file larger by about 3 bytes per `sample_rate` bytes.
+    /// With 0 the index is small and can only count. [`Options::searchable`] chooses it.
     ///
     /// # Errors
     /// [`Error::Usage`] if `sample_rate` is neither 0 nor a power of two in `8..=16384`.
@@ -274,6 +300,7 @@ impl Options {
             ));
         }
         self.index = Some(sample_rate);
+        self.spares_samples = false;
         Ok(self)
     }
 

@@ -484,6 +484,37 @@ fn an_index_does_not_depend_on_threads_and_changes_no_byte_of_the_text() {
     );
 }
 
+/// One file has blocks of both kinds.
+#[test]
+fn blocks_that_compress_well_keep_fewer_positions() {
+    let lines: String = (0..20_000)
+        .map(|n| format!("{n:06} GET /index/{} 200 from host{}\n", n % 5, n % 7))
+        .collect();
+    let prose = cases::text(700_000);
+    let compressed = |text: &[u8]| {
+        let mut file = Vec::new();
+        bwz::compress(text, &mut file, &options(256 << 10).searchable()).unwrap();
+        file
+    };
+    let rate = |text: &[u8]| {
+        let index = open(&compressed(text)).frames()[0].index;
+        index.unwrap().sample_rate.unwrap()
+    };
+    assert_eq!(rate(&prose), bwz::DEFAULT_SAMPLE_RATE);
+    assert!(rate(lines.as_bytes()) > bwz::DEFAULT_SAMPLE_RATE);
+    let text = [lines.as_bytes(), &prose].concat();
+    let file = compressed(&text);
+    let mut restored = Vec::new();
+    bwz::decompress(&file[..], &mut restored, &options(1)).unwrap();
+    assert!(restored == text);
+    let patterns = patterns(&text, &[3, 8, 40]);
+    let patterns: Vec<_> = patterns
+        .into_iter()
+        .filter(|p| naive(&text, p).len() < 70_000)
+        .collect();
+    check("lines and prose", &text, &file, &patterns);
+}
+
 #[test]
 fn a_rate_that_makes_no_sense_is_refused() {
     for rate in [1, 4, 7, 100, 32_768, u32::MAX] {

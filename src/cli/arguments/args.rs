@@ -17,7 +17,7 @@ pub(crate) use crate::cli::arguments::shared_args::{Limits, Resources, Talk};
 use crate::cli::arguments::shared_args::{ReadArgs, path};
 use crate::cli::report::byte_escape;
 use bwz::papers::PaperAlgorithm;
-use bwz::{DEFAULT_SAMPLE_RATE, Options, Result as BwzResult};
+use bwz::{Options, Result as BwzResult};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::ffi::{OsStr, OsString};
@@ -327,8 +327,8 @@ pub(crate) struct IndexArgs {
     /// file grows by 1 to 6 % of the raw size
     #[arg(long, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
     pub index: Option<IndexOf>,
-    /// With --index: keep every N-th position, a power of two from 8 to 16384 [default: 256]; 0
-    /// keeps no position, which is enough for count alone
+    /// With --index: keep every N-th position, a power of two from 8 to 16384 [default: 256, and
+    /// more in blocks that compress well]; 0 keeps no position, which is enough for count alone
     #[arg(long, value_name = "N")]
     pub sample_rate: Option<u32>,
 }
@@ -342,7 +342,10 @@ impl IndexArgs {
                 let options = options
                     .index_of_bytes(of == IndexOf::Bytes)
                     .require_sequences(of == IndexOf::Sequences);
-                options.index(self.sample_rate.unwrap_or(DEFAULT_SAMPLE_RATE))
+                match self.sample_rate {
+                    None => Ok(options.searchable()),
+                    Some(rate) => options.index(rate),
+                }
             }
         }
     }

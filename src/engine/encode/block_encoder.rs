@@ -88,9 +88,8 @@ impl BlockEncoder {
         options: &Options,
     ) -> Result<Self> {
         let sample_rate = sample_rate(block_size as usize, options.index);
-        let indexed = options.index.is_some();
-        let form = BlockForm::new(options.block_size(), options.effort, indexed);
-        let on_gpu = (form.coding == Coding::StaticRans && !indexed).then_some(form.limits);
+        let form = BlockForm::new(options);
+        let on_gpu = (form.coding == Coding::StaticRans && !form.indexed).then_some(form.limits);
         let sorters = BlockSorter::new(
             plan.workers,
             block_size,

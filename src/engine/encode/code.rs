@@ -12,6 +12,7 @@ use crate::filter;
 use crate::frame::{
     BlockHeader, BlockIndex, BlockKind, BwtPayload, CodedBlock, FilterList, NEEDED, Shape,
 };
+use crate::options::MAX_SAMPLE_RATE;
 
 /// Codes a block's slices side by side, or stores the block if that is not longer.
 pub(crate) fn code(
@@ -25,6 +26,7 @@ pub(crate) fn code(
         coding,
         limits,
         indexed,
+        spares_samples,
     } = form;
     let FilteredBlock {
         filtered,
@@ -65,6 +67,13 @@ pub(crate) fn code(
         raw_sizes,
         slices,
     } = coded;
+    let (sample_rate, samples) = match spares_samples {
+        true => {
+            let coded_size = models.len() + slices.iter().map(Vec::len).sum::<usize>();
+            thinned(sample_rate, samples, coded_size)
+        }
+        false => (sample_rate, samples),
+    };
     let side = filtered
         .steps
         .iter()
@@ -125,4 +134,52 @@ pub(crate) fn code(
         number: place.number,
         offset: 0,
     })
+}
+
+/// Coded bytes of a block that allow for one byte of samples.
+const CODED_PER_SAMPLES: usize = 12;
+
+/// Leaves out samples until a block of `coded_size` bytes without them allows for the rest, or
+/// until they are as far apart as a search allows. Returns their distance too.
+///
+/// A search then walks farther to each place, or restores the block if that takes less time.
+fn thinned(mut rate: u32, mut samples: Vec<u64>, coded_size: usize) -> (u32, Vec<u64>) {
+    let bits = samples
+        .iter()
+        .max()
+        .map_or(0, |most| u64::BITS - most.leading_zeros()) as usize;
+    let mut step = 1;
+    while samples.len().div_ceil(step) * bits / 8 > coded_size / CODED_PER_SAMPLES
+        && rate < MAX_SAMPLE_RATE
+    {
+        rate *= 2;
+        step *= 2;
+    }
+    if step > 1 {
+        samples = samples.into_iter().step_by(step).collect();
+    }
+    (rate, samples)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_take_a_twelfth_at_most() {
+        // 10,000 samples of 22 bits, at every 256th of 2,560,000 bytes.
+        let samples: Vec<u64> = (0..10_000).map(|n| 2_560_000 - n * 256).collect();
+        let bytes = |count: usize| count * 22 / 8;
+        let thin = |coded_size| thinned(256, samples.clone(), coded_size);
+        assert_eq!(thin(12 * bytes(10_000)), (256, samples.clone()));
+        let (rate, fewer) = thin(12 * bytes(10_000) - 1);
+        assert_eq!((rate, fewer.len()), (512, 5000));
+        assert!(fewer.iter().eq(samples.iter().step_by(2)));
+        let (rate, fewer) = thin(0);
+        assert_eq!(
+            (rate, fewer.len()),
+            (MAX_SAMPLE_RATE, 10_000_usize.div_ceil(64))
+        );
+        assert_eq!(fewer[0], samples[0]);
+    }
 }

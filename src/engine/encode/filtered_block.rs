@@ -2,9 +2,10 @@
 
 use crate::base::allocation;
 use crate::base::error::{Flaw, Result};
-use crate::coder::{Coding, Effort, SliceLimits};
+use crate::coder::{Coding, SliceLimits};
 use crate::filter::sequence::{self, Contribution};
 use crate::filter::{Filtered, Step};
+use crate::options::Options;
 
 /// A block after its filters. Its text is kept in case the block must be stored.
 pub(crate) struct FilteredBlock {
@@ -57,20 +58,23 @@ pub(crate) struct BlockForm {
     pub coding: Coding,
     pub limits: SliceLimits,
     pub indexed: bool,
+    /// True if a block that compresses well keeps fewer samples than its sort gives.
+    pub spares_samples: bool,
 }
 
 impl BlockForm {
-    /// Creates the form of blocks of up to `block_size` bytes. `indexed` is true if they are
-    /// searched.
-    pub(crate) fn new(block_size: u64, effort: Effort, indexed: bool) -> Self {
+    /// Creates the form of the blocks that these options ask for.
+    pub(crate) fn new(options: &Options) -> Self {
+        let indexed = options.index.is_some();
         let limits = match indexed {
             true => SliceLimits::searched(),
-            false => SliceLimits::new(block_size as usize, effort),
+            false => SliceLimits::new(options.block_size() as usize, options.effort),
         };
         BlockForm {
-            coding: effort.into(),
+            coding: options.effort.into(),
             limits,
             indexed,
+            spares_samples: options.spares_samples,
         }
     }
 }
