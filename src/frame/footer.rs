@@ -2,7 +2,7 @@
 
 use super::features::Features;
 use super::field_bytes::{ensure, ensure_checksum, put_checksum, put_uint, u32_at, uint_at};
-use super::frame_header::VERSION;
+use super::frame_header::{HEADER_SIZE, MAGIC, VERSION};
 use crate::base::error::Flaw;
 
 const FOOTER_MAGIC: [u8; 4] = *b"zwb\xF7";
@@ -25,6 +25,10 @@ pub(crate) struct Footer {
 
 impl Footer {
     pub(crate) const SIZE: usize = 36;
+    /// Bytes of the smallest frame of this version, and of any: a magic, a version and a footer. A
+    /// reader that goes from frame to frame would not come to an end if one had no bytes.
+    pub(crate) const LEAST_FRAME: u64 = (HEADER_SIZE + Self::SIZE) as u64;
+    const LEAST_OF_ANY_VERSION: u64 = (MAGIC.len() + 1 + Self::SIZE) as u64;
 
     pub(crate) fn to_bytes(self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
@@ -39,10 +43,12 @@ impl Footer {
         bytes
     }
 
-    /// The size of the frame, if the checksum is right. Its place is the same in all versions.
+    /// The size of the frame, if the checksum is right and a frame may have this size. Its place is
+    /// the same in all versions.
     pub(crate) fn frame_size(bytes: &[u8; Self::SIZE]) -> Option<u64> {
         let sound = bytes[32..] == FOOTER_MAGIC && ensure_checksum(bytes, 28, "").is_ok();
-        sound.then(|| uint_at::<7>(bytes, 20))
+        let size = uint_at::<7>(bytes, 20);
+        (sound && size >= Self::LEAST_OF_ANY_VERSION).then_some(size)
     }
 
     pub(crate) fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
@@ -65,6 +71,21 @@ impl Footer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_frame_is_smaller_than_its_magic_version_and_footer() {
+        let footer = |frame_size| Footer {
+            total_raw_size: 0,
+            seek_table_size: 0,
+            features: Features::NONE,
+            stream_checksum: 0,
+            frame_size,
+        };
+        for (size, is_sound) in [(0, false), (40, false), (41, true)] {
+            let bytes = footer(size).to_bytes();
+            assert_eq!(Footer::frame_size(&bytes).is_some(), is_sound, "{size}");
+        }
+    }
 
     #[test]
     fn a_footer_survives_and_a_flipped_bit_does_not() {

@@ -105,6 +105,7 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
     let misfit = || Flaw("the footer's sizes do not match the frame").at(None, footer_start);
     let start = end
         .checked_sub(footer.frame_size)
+        .filter(|_| footer.frame_size >= Footer::LEAST_FRAME)
         .ok_or_else(misfit)?;
     let table_start = footer_start
         .checked_sub(footer.seek_table_size)

@@ -515,3 +515,22 @@ fn a_decoder_gives_what_is_ready_before_it_reads_on() {
         ends[1]
     );
 }
+
+/// A reader from the end once went round at such a footer, and took all memory.
+#[test]
+fn a_frame_of_another_version_with_no_bytes_is_damage() {
+    const FOOTER: usize = 36;
+    let frame = compressed(&cases::text(3000), 1000);
+    let mut file = [&frame[..], &frame].concat();
+    let seal = |file: &mut [u8], at: usize, len: usize| {
+        let sum = crc32fast::hash(&file[at..at + len]);
+        file[at + len..at + len + 4].copy_from_slice(&sum.to_le_bytes());
+    };
+    let footer = frame.len() - FOOTER;
+    file[footer + 20..footer + 27].fill(0);
+    seal(&mut file, footer, 28);
+    file[frame.len() + 4] += 1;
+    seal(&mut file, frame.len(), 19);
+    let end = Archive::open(Cursor::new(&file), &options(1));
+    assert!(matches!(end, Err(Error::Format { .. })), "{end:?}");
+}
