@@ -25,9 +25,10 @@ pub(crate) struct Footer {
 
 impl Footer {
     pub(crate) const SIZE: usize = 36;
-    /// Bytes of the smallest frame of this version, and of any: a magic, a version and a footer. A
-    /// reader that goes from frame to frame would not come to an end if one had no bytes.
+    /// Bytes of the smallest frame of this version. A reader that goes from frame to frame would
+    /// not come to an end if one had no bytes.
     pub(crate) const LEAST_FRAME: u64 = (HEADER_SIZE + Self::SIZE) as u64;
+    /// Bytes of the smallest frame of any version: magic, version and footer.
     const LEAST_OF_ANY_VERSION: u64 = (MAGIC.len() + 1 + Self::SIZE) as u64;
 
     pub(crate) fn to_bytes(self) -> [u8; Self::SIZE] {

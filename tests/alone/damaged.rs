@@ -33,9 +33,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tally::{Case, Tally};
 use watch::Watchdog;
 
-/// Damaged files through the library in a short run, and in one before a release.
-const SHORT: [usize; 2] = [1_500, 10_000];
-
 /// Damaged files through the command in a short run.
 #[cfg(all(feature = "cli", unix))]
 const SHORT_COMMANDS: u64 = 60;
@@ -81,8 +78,7 @@ fn a_damaged_file_is_rejected_or_means_the_same_to_all() {
     let sources = Sources::new();
     let watchdog = Watchdog::start();
     let mut tally = Tally::start();
-    let [few, many] = SHORT;
-    for seed in seeds(rounds(few, many) as u64, 1) {
+    for seed in seeds(rounds(1_500, 10_000) as u64, 1) {
         watchdog.begin(seed);
         let case = || {
             let (name, file) = damaged(&sources, seed);

@@ -254,9 +254,7 @@ impl BlockState {
         let text = self.text_size.unwrap_or(unseen);
         let sizes = Sizes { raw, text, coded };
         match direction {
-            Direction::Compress => {
-                compressing(sizes, (self.text_size.is_none()).then_some(filtered))
-            }
+            Direction::Compress => compressing(sizes, self.text_size.is_none().then_some(filtered)),
             Direction::Restore => restoring(sizes),
         }
     }
